@@ -1,0 +1,85 @@
+/**
+ * What happens in a run, for people and reporters. Events are never needed to resume:
+ * the journal is the truth, and an event is told only after the journal line that it speaks of.
+ */
+import type { CallStatus, CallUsage, Counts, ErrorRecord, RunStatus, Usage } from '../shared/outcome.js';
+
+/** `t` is ISO 8601 UTC. `n` numbers the calls of a run in call order, from 1. */
+export type RunEvent = { t: string } & (
+  | {
+      type: 'run.started';
+      runId: string;
+      /** The run folder, absolute. */
+      folder: string;
+      workflow: string;
+      description: string;
+      backend: string;
+      madeUp: boolean;
+      concurrency: number;
+      resumedFrom: string | null;
+      /** Results that this run starts with. */
+      kept: number;
+      phases: string[];
+    }
+  | { type: 'call.queued'; n: number; label: string; phase: string | null }
+  | { type: 'call.started'; n: number; label: string; phase: string | null; attempt: number }
+  | { type: 'call.progress'; n: number; label: string; text: string }
+  | { type: 'call.retry'; n: number; label: string; kind: string; delayMs: number; attempt: number }
+  | {
+      type: 'call.finished';
+      n: number;
+      label: string;
+      phase: string | null;
+      status: CallStatus;
+      reused: boolean;
+      /** Run that made a reused answer. */
+      from: string | null;
+      error?: ErrorRecord;
+      usage?: CallUsage;
+      attempts: number;
+      /** ms from dispatch to outcome; 0 for a reused one. */
+      durationMs: number;
+    }
+  | { type: 'phase'; title: string }
+  | { type: 'log'; level: 'log' | 'info' | 'debug' | 'warn' | 'error'; message: string }
+  | { type: 'warning'; code: string; message: string }
+  | {
+      type: 'run.finished';
+      runId: string;
+      folder: string;
+      status: RunStatus;
+      exitCode: number;
+      counts: Counts;
+      usage: Usage;
+      phases: PhaseCounts[];
+      failures: Failure[];
+      error?: ErrorRecord;
+      journalComplete: boolean;
+      durationMs: number;
+      /** The exact command that goes on, when the run is not complete. */
+      resumeCommand?: string;
+    }
+);
+
+export interface PhaseCounts {
+  title: string | null;
+  counts: Counts;
+}
+
+export interface Failure {
+  n: number;
+  label: string;
+  phase: string | null;
+  status: CallStatus;
+  code: string;
+  message: string;
+  recovered: boolean;
+}
+
+export type EventListener = (event: RunEvent) => void;
+
+/** Listens to a run; never decides anything. Both hooks may be slow only in `close`. */
+export interface Reporter {
+  event(event: RunEvent): void;
+  close?(): Promise<void> | void;
+}

@@ -1,0 +1,82 @@
+/**
+ * The words in which every room speaks of runs and calls, and the shapes of their counts.
+ * They are the JSON shapes that `wf ls --json` and `wf show --json` promise: new fields may be added, none may change.
+ */
+
+/** Status of a run, as observed. `interrupted` means: no end is recorded and no live owner was seen. */
+export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'interrupted';
+
+/** Status of a call. `no-result` means only that no result is recorded. */
+export type CallStatus = 'queued' | 'running' | 'ok' | 'failed' | 'skipped' | 'no-result';
+
+/** Numbers of logical calls: a retry or a second attempt never counts twice. */
+export interface Counts {
+  calls: number;
+  ok: number;
+  failed: number;
+  /** Failed calls whose key got an answer later in the same run; they are not part of `failed`. */
+  recovered: number;
+  skipped: number;
+  /** Calls that nobody awaited when the body returned. */
+  abandoned: number;
+  noResult: number;
+  /** Answered from the journal. */
+  reused: number;
+  /** Handed to a backend in this run. */
+  executed: number;
+}
+
+/** Tokens and money. `usd` is `null` where it is unknown, never 0 by guess. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  usd: number | null;
+  /** Output tokens that reused answers had cost when they were made. */
+  savedOutputTokens: number;
+  savedUsd: number | null;
+}
+
+/** What one call cost. */
+export interface CallUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens?: number;
+  usd?: number | null;
+}
+
+/** An error as records keep it. */
+export interface ErrorRecord {
+  code: string;
+  message: string;
+  name?: string;
+  file?: string;
+  line?: number;
+  column?: number;
+  /** Code frame of the user's own source, for people. */
+  frame?: string;
+  stack?: string;
+  /** When a shared limit is lifted, ISO 8601 UTC, if the backend said so. */
+  resetsAt?: string;
+}
+
+export const emptyCounts = (): Counts => ({
+  calls: 0,
+  ok: 0,
+  failed: 0,
+  recovered: 0,
+  skipped: 0,
+  abandoned: 0,
+  noResult: 0,
+  reused: 0,
+  executed: 0,
+});
+
+export const emptyUsage = (): Usage => ({
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  usd: null,
+  savedOutputTokens: 0,
+  savedUsd: null,
+});
