@@ -107,14 +107,17 @@ export interface AgentRequest {
 export type AgentEvent =
   | { type: 'progress'; text: string }
   | { type: 'tool'; name: string; state: 'start' | 'end' }
+  /** What the attempt has cost so far; the last one counts when the attempt ends without a usage of its own. */
   | { type: 'usage'; usage: CallUsage }
   | { type: 'model'; model: string };
 
 export interface AgentRunContext {
   /** Aborted when the call must stop; the backend ends everything that it started and rejects with kind `cancelled`. */
-  signal: AbortSignal;
-  /** Milliseconds between the polite and the hard end. */
-  graceMs: number;
+  readonly signal: AbortSignal;
+  /** Milliseconds between the polite and the hard end; read it when the signal aborts, as a cancel shortens it. */
+  readonly graceMs: number;
+  /** Longest answer, bytes of UTF-8: what goes beyond it need not be kept, the call fails with kind `too_large`. */
+  readonly maxAnswerBytes: number;
   onEvent(event: AgentEvent): void;
   /** Names each process that the backend starts, so that the guard can end it when the engine is gone. */
   onProcess(pid: number): void;

@@ -55,6 +55,8 @@ export type RunEvent = { t: string } & (
       failures: Failure[];
       error?: ErrorRecord;
       journalComplete: boolean;
+      /** False when a completed script returned nothing; absent when it is not known. */
+      hasResult?: boolean;
       durationMs: number;
       /** The exact command that goes on, when the run is not complete. */
       resumeCommand?: string;

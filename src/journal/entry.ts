@@ -31,14 +31,14 @@ const carried = {
   kept: z.number().int().optional(),
 };
 
-export const callUsageSchema = z.looseObject({
+export const callUsageSchema = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   cacheReadTokens: z.number().optional(),
   usd: z.number().nullable().optional(),
 });
 
-export const resultEntrySchema = z.looseObject({
+export const resultEntrySchema = z.object({
   ...place,
   type: z.literal('result'),
   ...identity,
@@ -47,7 +47,7 @@ export const resultEntrySchema = z.looseObject({
   /** Bytes of the JSON text of `output` as it stands in the line. */
   size: z.number().int().optional(),
   output: z.unknown().optional(),
-  error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
   label: z.string().optional(),
   phase: z.string().nullable().optional(),
   prompt: z.string().optional(),
@@ -63,7 +63,7 @@ export const resultEntrySchema = z.looseObject({
   endedAt: z.string().optional(),
 });
 
-export const hitEntrySchema = z.looseObject({
+export const hitEntrySchema = z.object({
   ...place,
   type: z.literal('hit'),
   ...identity,
@@ -73,7 +73,7 @@ export const hitEntrySchema = z.looseObject({
   of: z.number().int(),
 });
 
-export const timerEntrySchema = z.looseObject({
+export const timerEntrySchema = z.object({
   ...place,
   type: z.literal('timer'),
   ...carried,
@@ -84,7 +84,7 @@ export const timerEntrySchema = z.looseObject({
   path: z.string().optional(),
 });
 
-export const scriptEntrySchema = z.looseObject({
+export const scriptEntrySchema = z.object({
   ...place,
   type: z.literal('script'),
   ...carried,

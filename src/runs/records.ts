@@ -107,7 +107,12 @@ export const runRecordSchema = z.looseObject({
   /** True once every usable line of the source run stands in this run's journal; true from the start without a source. */
   copied: z.boolean(),
   /** Counts as of the last heartbeat. */
-  progress: z.looseObject({ counts: countsSchema, phase: z.string().nullable(), journalBytes: z.number() }),
+  progress: z.looseObject({
+    counts: countsSchema,
+    usage: usageSchema.optional(),
+    phase: z.string().nullable(),
+    journalBytes: z.number(),
+  }),
   /** Run id and depth of the run whose agent started this one. */
   startedBy: z.looseObject({ runId: z.string(), depth: z.number() }).nullable(),
   madeUp: z.boolean(),

@@ -11,7 +11,7 @@ export interface CheckedScript {
   code: string;
   /** Add to columns of the first line of `code` to get those of `source` (negative: length of the head). */
   columnOffset: number;
-  /** True when the text names a global that is supplied lazily. */
+  /** Lazily supplied globals that the script may use. */
   names: ReadonlySet<string>;
   warnings: ScriptFault[];
 }

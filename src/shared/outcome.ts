@@ -1,16 +1,17 @@
 /**
  * The words in which every room speaks of runs and calls, and the shapes of their counts.
- * They are the JSON shapes that `wf ls --json` and `wf show --json` promise: new fields may be added, none may change.
+ * (Aliases, not interfaces, so that they fit the records' open shapes.) They are the JSON shapes that `wf ls --json` and `wf show --json` promise: new fields may be added, none may change.
  */
 
 /** Status of a run, as observed. `interrupted` means: no end is recorded and no live owner was seen. */
-export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled' | 'interrupted';
+export const RUN_STATUSES = ['running', 'completed', 'failed', 'cancelled', 'interrupted'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /** Status of a call. `no-result` means only that no result is recorded. */
 export type CallStatus = 'queued' | 'running' | 'ok' | 'failed' | 'skipped' | 'no-result';
 
 /** Numbers of logical calls: a retry or a second attempt never counts twice. */
-export interface Counts {
+export type Counts = {
   calls: number;
   ok: number;
   failed: number;
@@ -24,10 +25,10 @@ export interface Counts {
   reused: number;
   /** Handed to a backend in this run. */
   executed: number;
-}
+};
 
 /** Tokens and money. `usd` is `null` where it is unknown, never 0 by guess. */
-export interface Usage {
+export type Usage = {
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens: number;
@@ -35,18 +36,18 @@ export interface Usage {
   /** Output tokens that reused answers had cost when they were made. */
   savedOutputTokens: number;
   savedUsd: number | null;
-}
+};
 
 /** What one call cost. */
-export interface CallUsage {
+export type CallUsage = {
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens?: number;
   usd?: number | null;
-}
+};
 
 /** An error as records keep it. */
-export interface ErrorRecord {
+export type ErrorRecord = {
   code: string;
   message: string;
   name?: string;
@@ -58,7 +59,7 @@ export interface ErrorRecord {
   stack?: string;
   /** When a shared limit is lifted, ISO 8601 UTC, if the backend said so. */
   resetsAt?: string;
-}
+};
 
 export const emptyCounts = (): Counts => ({
   calls: 0,

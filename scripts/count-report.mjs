@@ -1,0 +1,33 @@
+// From vitest's JSON report and exit code to the one line that says how the tests went.
+
+/**
+ * @param report what vitest's `json` reporter wrote, or `undefined` when it wrote nothing
+ * @param exitCode vitest's own exit code
+ * @returns {{ passed: number, failed: number, skipped: number, notes: string[] }} `notes` say what is counted besides failed tests
+ */
+export function countReport(report, exitCode) {
+  if (!report) return { passed: 0, failed: 1, skipped: 0, notes: ['vitest wrote no report'] };
+  const notes = [];
+  const passed = report.numPassedTests;
+  const skipped = report.numPendingTests + report.numTodoTests;
+  let failed = report.numFailedTests;
+  for (const file of report.testResults) {
+    // A file that could not be loaded, or whose hooks failed, has no failed test to be counted by.
+    if (file.status !== 'failed' || file.assertionResults.some((test) => test.status === 'failed')) continue;
+    failed++;
+    notes.push(`${file.name} failed outside of its tests`);
+  }
+  if (exitCode !== 0 && failed === 0) {
+    failed = 1;
+    notes.push(`vitest ended with exit code ${exitCode}`);
+  }
+  if (passed + failed === 0) {
+    failed = 1;
+    notes.push('no test ran');
+  }
+  return { passed, failed, skipped, notes };
+}
+
+/** The plain closing line, as CI reads it. */
+export const closingLine = ({ passed, failed, skipped }) =>
+  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

@@ -1,0 +1,92 @@
+// `node scripts/ensure-setup.mjs <task> [arguments]`: makes a fresh clone ready and runs a task in it.
+// Runs on Node 20 as well, without any package: it installs when node_modules is not what package-lock.json says,
+// then does everything else under the Node 24 that was installed.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const modules = join(root, 'node_modules');
+const node = join(modules, '.bin', 'node');
+
+const survey = ['dist/cli/main.js', 'run', 'survey', '--backend', 'command'];
+const TASKS = {
+  demo: { build: true, argv: [...survey, '--command', 'node fixtures/agents/file-facts.mjs', '--arg', 'folder=src'] },
+  // Builds by itself, so that a build that fails is counted with the other checks.
+  verify: { build: false, argv: ['scripts/verify.mjs'] },
+};
+
+const [name, ...rest] = process.argv.slice(2);
+const task = Object.hasOwn(TASKS, name ?? '') ? TASKS[name] : undefined;
+if (!task) {
+  console.error(`Usage: node scripts/ensure-setup.mjs ${Object.keys(TASKS).join('|')} [arguments]`);
+  process.exit(2);
+}
+
+const reason = reasonToInstall();
+if (reason) {
+  console.error(`set-up: ${reason}; running \`npm run setup\` …`);
+  if ((await run('npm', ['run', 'setup'])) !== 0)
+    stop('the installation failed (see above). Is the npm registry reachable?');
+  const left = reasonToInstall();
+  if (left) stop(`after the installation ${left}.`);
+}
+if (task.build && (await run(node, ['scripts/build.mjs', '--if-stale'])) !== 0) stop('the build failed (see above).');
+process.exitCode = await run(node, [...task.argv, ...rest]);
+
+/** Why node_modules cannot be used as it is, or `undefined`. Compares what npm noted there with the lock file. */
+function reasonToInstall() {
+  const installed = readJson(join(modules, '.package-lock.json'))?.packages;
+  if (!installed) return 'the packages are not installed';
+  const wanted = readJson(join(root, 'package-lock.json'))?.packages ?? {};
+  for (const [place, entry] of Object.entries(wanted)) {
+    if (place === '') continue;
+    const found = installed[place];
+    // Optional packages for other machines are left out by npm.
+    if (found ? found.version !== entry.version || found.integrity !== entry.integrity : !entry.optional) {
+      return `${place} is not what package-lock.json says`;
+    }
+  }
+  const extra = Object.keys(installed).find((place) => !wanted[place]);
+  if (extra) return `${extra} is installed, but not in package-lock.json`;
+  if (!existsSync(node)) return 'there is no Node 24 in node_modules';
+  // A plain `npm ci` under Node 20 leaves both out.
+  if (!['ivm6', 'ivm7'].some((alias) => existsSync(join(modules, alias)))) return 'isolated-vm is not installed';
+  return undefined;
+}
+
+/** Runs a program in the project's root with Node 24 first on the PATH; gives its exit code. */
+function run(file, args) {
+  return new Promise((resolve) => {
+    const env = { ...process.env, PATH: `${join(modules, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
+    const child = spawn(file, args, { cwd: root, stdio: 'inherit', env });
+    const forward = (signal) => child.kill(signal);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, forward);
+    const end = (code) => {
+      for (const signal of signals) process.off(signal, forward);
+      resolve(code);
+    };
+    child.on('error', (error) => {
+      console.error(`${file}: ${error.message}`);
+      end(127);
+    });
+    child.on('exit', (code, signal) => end(code ?? 128 + (constants.signals[signal] ?? 0)));
+  });
+}
+
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function stop(message) {
+  console.error(`set-up: ${message}`);
+  if (name === 'verify') console.log('0 passed, 1 failed');
+  process.exit(1);
+}

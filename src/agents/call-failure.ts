@@ -1,0 +1,65 @@
+/** What each kind of backend error means for a call: its code, what the script is told, and whether all calls are concerned. */
+import type { ErrorCode } from '../shared/errors.js';
+import { messageOf } from '../shared/errors.js';
+import type { ErrorRecord } from '../shared/outcome.js';
+import { BackendError, type BackendErrorKind } from './backend.js';
+
+export interface CallFailure {
+  error: ErrorRecord;
+  tell: 'null' | 'throw';
+  shared: boolean;
+}
+
+interface Meaning {
+  code: ErrorCode;
+  /** Name of the error that the script gets; without it the script gets `null`. */
+  name?: string;
+  shared?: true;
+}
+
+const MEANINGS: Record<BackendErrorKind, Meaning> = {
+  auth: { code: 'WF_AUTH', shared: true },
+  billing: { code: 'WF_BILLING', shared: true },
+  usage_limit: { code: 'WF_USAGE_LIMIT', shared: true },
+  config: { code: 'WF_BACKEND_SETUP', shared: true },
+  backend_missing: { code: 'WF_BACKEND_MISSING', shared: true },
+  rate_limit: { code: 'WF_AGENT_UNREACHABLE' },
+  overloaded: { code: 'WF_AGENT_UNREACHABLE' },
+  server: { code: 'WF_AGENT_UNREACHABLE' },
+  network: { code: 'WF_AGENT_UNREACHABLE' },
+  protocol: { code: 'WF_AGENT_UNREACHABLE' },
+  empty: { code: 'WF_AGENT_EMPTY' },
+  timeout: { code: 'WF_AGENT_TIMEOUT' },
+  stalled: { code: 'WF_AGENT_STALLED', name: 'StallError' },
+  refused: { code: 'WF_AGENT_REFUSED' },
+  schema: { code: 'WF_SCHEMA_UNMET', name: 'StructuredOutputError' },
+  invalid_request: { code: 'WF_AGENT_FAILED' },
+  failed: { code: 'WF_AGENT_FAILED' },
+  too_large: { code: 'WF_ANSWER_SIZE' },
+  // Only from a backend that stopped although nobody told it to.
+  cancelled: { code: 'WF_AGENT_FAILED' },
+};
+
+/** True for the name of a kind that somebody outside may state. */
+export const isErrorKind = (value: unknown): value is BackendErrorKind =>
+  typeof value === 'string' && Object.hasOwn(MEANINGS, value) && value !== 'cancelled';
+
+export function describeFailure(error: BackendError): CallFailure {
+  const { code, name, shared } = MEANINGS[error.kind] ?? MEANINGS.failed;
+  const message = error.remedy ? `${error.message} ${error.remedy}` : error.message;
+  const record: ErrorRecord = { code, message };
+  if (name) record.name = name;
+  if (error.resetsAt) record.resetsAt = error.resetsAt;
+  return { error: record, tell: name || shared ? 'throw' : 'null', shared: shared === true };
+}
+
+/** Anything thrown by a backend as the error that it should have thrown. */
+export function toBackendError(thrown: unknown): BackendError {
+  if (thrown instanceof BackendError) return thrown;
+  // Another copy of this package may have made it.
+  const kind = (thrown as { kind?: unknown } | null | undefined)?.kind;
+  if (thrown instanceof Error && thrown.name === 'BackendError' && typeof kind === 'string' && kind in MEANINGS) {
+    return thrown as BackendError;
+  }
+  return new BackendError('failed', messageOf(thrown) || 'The backend failed without a word.', { cause: thrown });
+}

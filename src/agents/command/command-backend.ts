@@ -1,0 +1,138 @@
+/** Executes calls by any program: prompt on stdin, answer on stdout, progress on stderr, outcome by exit code. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
+import { messageOf, WfError } from '../../shared/errors.js';
+import type { AgentAnswer, AgentBackend, AgentRequest, AgentRunContext, BackendCapabilities } from '../backend.js';
+import { BackendError } from '../backend.js';
+import { tooLarge } from '../run-attempt.js';
+import { commandEnvironment } from './command-environment.js';
+import { describeExit, describeStartFailure } from './exit-meaning.js';
+import { createStderrReader } from './read-stderr.js';
+import { runCommand } from './run-command.js';
+import { writeSchemaFile } from './schema-file.js';
+
+export interface CommandOptions {
+  /** Program and arguments. A program with a slash is found from the folder in which the backend was made. */
+  argv: readonly string[];
+  /** Where the allowed variables are taken from (default `process.env`). */
+  env?: NodeJS.ProcessEnv | undefined;
+  /** Names of further variables that the program may see. */
+  allowEnv?: readonly string[] | undefined;
+  /** Between SIGTERM and SIGKILL, ms; default is the call's own. */
+  graceMs?: number;
+}
+
+const CAPABILITIES: BackendCapabilities = {
+  schema: 'requested',
+  tools: false,
+  sessions: false,
+  usd: true,
+  permissions: ['read', 'edit', 'full'],
+};
+
+/**
+ * Makes the `command` backend.
+ *
+ * @throws WfError `WF_BACKEND_CONFIG` when no program is named
+ * @example createCommandBackend({ argv: ['my-agent', '--print'] })
+ */
+export function createCommandBackend(options: CommandOptions): AgentBackend {
+  const [program, ...args] = options.argv;
+  if (!program) {
+    throw new WfError('WF_BACKEND_CONFIG', 'The backend command names no program.', {
+      remedy: `Name it: --backend command --command '<program and arguments>'.`,
+    });
+  }
+  const source = options.env ?? process.env;
+  const argv = [program.includes('/') ? resolve(program) : program, ...args];
+  const name = basename(program);
+  return {
+    name: 'command',
+    capabilities: CAPABILITIES,
+    async probe() {
+      const path = findProgram(argv[0] as string, source.PATH ?? '');
+      if (path !== undefined) return { ok: true, version: path };
+      return {
+        ok: false,
+        reason: `${program} was not found or cannot be executed`,
+        fix: 'Install it, or correct --command.',
+      };
+    },
+    async run(request, context) {
+      if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');
+      const schemaFile = request.schema && openSchemaFile(request.schema);
+      try {
+        const env = commandEnvironment(source, options.allowEnv ?? [], request, schemaFile?.path);
+        return await execute(argv, name, env, options.graceMs, request, context);
+      } finally {
+        schemaFile?.remove();
+      }
+    },
+  };
+}
+
+async function execute(
+  argv: readonly string[],
+  name: string,
+  env: Record<string, string>,
+  graceMs: number | undefined,
+  request: AgentRequest,
+  context: AgentRunContext,
+): Promise<AgentAnswer> {
+  const stderr = createStderrReader((event) => context.onEvent(event));
+  const end = await runCommand({
+    argv,
+    cwd: request.cwd,
+    env,
+    input: Buffer.from(request.agent ? `${request.agent.prompt.trimEnd()}\n\n${request.prompt}` : request.prompt),
+    maxBytes: context.maxAnswerBytes,
+    signal: context.signal,
+    graceMs: () => graceMs ?? context.graceMs,
+    onStderr: (chunk) => stderr.push(chunk),
+    onProcess: (pid) => context.onProcess(pid),
+    onProcessEnd: (pid) => context.onProcessEnd(pid),
+  });
+  stderr.end();
+  const { usage } = stderr;
+  if (end.startError !== undefined) throw describeStartFailure(name, end.startError, isFolder(request.cwd));
+  if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.', { usage });
+  if (end.overflow) {
+    const { message, remedy } = tooLarge(context.maxAnswerBytes);
+    throw new BackendError('too_large', message, { remedy, usage });
+  }
+  const text = end.stdout.toString('utf8');
+  if (end.exitCode !== 0) throw describeExit(name, end, stderr, text);
+  if (end.leftovers > 0) {
+    context.onEvent({
+      type: 'progress',
+      text: `${name} ended while ${end.leftovers} process(es) of it still ran; they were ended.`,
+    });
+  }
+  const answer: AgentAnswer = { text: request.schema ? text : text.replace(/\r?\n$/, '') };
+  if (usage) answer.usage = usage;
+  return answer;
+}
+
+function openSchemaFile(schema: object): { path: string; remove(): void } {
+  try {
+    return writeSchemaFile(schema);
+  } catch (error) {
+    throw new BackendError('failed', `The file for the call's schema cannot be written: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function findProgram(program: string, path: string): string | undefined {
+  const places = isAbsolute(program) ? [program] : path.split(delimiter).map((folder) => join(folder || '.', program));
+  return places.find((place) => {
+    try {
+      accessSync(place, constants.X_OK);
+      return statSync(place).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

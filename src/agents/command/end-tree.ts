@@ -1,0 +1,51 @@
+/** Ends everything that a command has started: politely with a grace, or at once. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processStartTime } from '../../shared/process-info.js';
+import { killProcessTree, listProcessTree, sendSignal, type TreeOptions } from '../../shared/process-tree.js';
+
+export interface TreeEnder {
+  /** SIGTERM to the group; what is left after the grace, or as soon as it has gone by itself, is over. */
+  terminate(graceMs: number): Promise<void>;
+  /** SIGKILL to whatever is left. Gives how many processes that were. */
+  finish(): Promise<number>;
+}
+
+const FIRST_LOOK_MS = 10;
+const LONGEST_LOOK_MS = 100;
+/** A killed process may take a moment to vanish; one that is stuck in the kernel is not waited for. */
+const VANISH_MS = 1_000;
+
+/** @param pid a leader of its own session and group */
+export function createTreeEnder(pid: number): TreeEnder {
+  const startTime = processStartTime(pid);
+  // Members with a session of their own cannot be found any more once their parent has gone.
+  const known = new Map<number, string>();
+  const options: TreeOptions = { startTime, known };
+
+  const look = (): boolean => {
+    const members = listProcessTree(pid, options);
+    for (const member of members) known.set(member.pid, member.startTime);
+    return members.length === 0;
+  };
+  const waitUntilEmpty = async (ms: number): Promise<void> => {
+    const end = performance.now() + ms;
+    for (let pause = FIRST_LOOK_MS; !look() && performance.now() < end; pause = Math.min(pause * 2, LONGEST_LOOK_MS)) {
+      await sleep(Math.max(1, Math.min(pause, end - performance.now())));
+    }
+  };
+  const finish = async (): Promise<number> => {
+    const killed = killProcessTree(pid, 'SIGKILL', options).length;
+    if (killed > 0) await waitUntilEmpty(VANISH_MS);
+    return killed;
+  };
+
+  return {
+    async terminate(graceMs) {
+      if (look()) return;
+      sendSignal(-pid, 'SIGTERM');
+      await waitUntilEmpty(graceMs);
+      await finish();
+    },
+    finish,
+  };
+}

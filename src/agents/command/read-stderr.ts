@@ -1,0 +1,90 @@
+/** Reads a command's stderr line by line: words for the engine (`{"wf":…}`), else progress for people. Memory is bounded. */
+import { StringDecoder } from 'node:string_decoder';
+import type { CallUsage } from '../../shared/outcome.js';
+import type { AgentEvent, BackendErrorKind } from '../backend.js';
+import { isErrorKind } from '../call-failure.js';
+import { readUsage, sumUsage } from '../usage-words.js';
+
+/** What the program itself says of its failure: `{"wf":"error","kind":"rate_limit","retryAfterMs":1000,"message":"…"}`. */
+export interface ToldFailure {
+  kind: BackendErrorKind;
+  message: string | undefined;
+  retryAfterMs: number | undefined;
+  resetsAt: string | undefined;
+}
+
+export interface StderrReader {
+  push(chunk: Buffer): void;
+  /** Reads a last line that has no line end. */
+  end(): void;
+  /** The last line for people that is not blank; empty when there was none. */
+  readonly lastLine: string;
+  /** Sum of all usage lines. */
+  readonly usage: CallUsage | undefined;
+  readonly failure: ToldFailure | undefined;
+}
+
+/** What goes beyond it in one line is dropped. */
+const MAX_LINE = 16_000;
+
+export function createStderrReader(onEvent: (event: AgentEvent) => void): StderrReader {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let lastLine = '';
+  let usage: CallUsage | undefined;
+  let failure: ToldFailure | undefined;
+
+  const readLine = (line: string): void => {
+    const text = line.trimEnd();
+    if (text === '') return;
+    const words = readWords(text);
+    if (words?.wf === 'usage') {
+      usage = sumUsage(usage, readUsage(words));
+      if (usage) onEvent({ type: 'usage', usage });
+    } else if (words?.wf === 'error' && isErrorKind(words.kind)) {
+      const { kind, message, retryAfterMs, resetsAt } = words;
+      failure = {
+        kind,
+        message: typeof message === 'string' ? message : undefined,
+        retryAfterMs: typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : undefined,
+        resetsAt: typeof resetsAt === 'string' ? resetsAt : undefined,
+      };
+    } else {
+      lastLine = words?.wf === 'progress' && typeof words.text === 'string' ? words.text : text;
+      onEvent({ type: 'progress', text: lastLine });
+    }
+  };
+
+  const read = (text: string): void => {
+    // A progress bar goes back to the start of its line by \r alone.
+    const lines = text.split(/\r\n|\n|\r/);
+    lines[0] = (rest + lines[0]).slice(0, MAX_LINE);
+    rest = (lines.pop() as string).slice(0, MAX_LINE);
+    for (const line of lines) readLine(line);
+  };
+
+  return {
+    push: (chunk) => read(decoder.write(chunk)),
+    end() {
+      read(`${decoder.end()}\n`);
+    },
+    get lastLine() {
+      return lastLine;
+    },
+    get usage() {
+      return usage;
+    },
+    get failure() {
+      return failure;
+    },
+  };
+}
+
+function readWords(line: string): Record<string, unknown> | undefined {
+  if (!/^\s*\{\s*"wf"\s*:/.test(line)) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

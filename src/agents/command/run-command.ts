@@ -1,0 +1,132 @@
+/**
+ * Runs one program to its end and leaves nothing of it behind. The answer is what the leader wrote: a process that it left
+ * running and that holds the pipe is not waited for.
+ */
+import { createTreeEnder } from './end-tree.js';
+
+export interface CommandStart {
+  argv: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+  input: Buffer;
+  /** Longest output, bytes; beyond it the program is stopped and nothing is kept. */
+  maxBytes: number;
+  signal: AbortSignal;
+  /** Asked when the program must stop, ms. */
+  graceMs(): number;
+  onStderr(chunk: Buffer): void;
+  onProcess(pid: number): void;
+  onProcessEnd(pid: number): void;
+}
+
+export interface CommandEnd {
+  stdout: Buffer;
+  /** The program wrote more than `maxBytes`. */
+  overflow: boolean;
+  exitCode: number | null;
+  signal: string | null;
+  /** Processes that were still running when the leader had ended by itself. */
+  leftovers: number;
+  /** Code of the system error (`ENOENT`, …) when the program could not be started. */
+  startError?: string;
+}
+
+/** After the leader's end its output is waited for as long as it flows, at most this long. */
+const DRAIN_MS = 2_000;
+const QUIET_MS = 100;
+const OVERFLOW_GRACE_MS = 500;
+
+export async function runCommand(start: CommandStart): Promise<CommandEnd> {
+  const { execa } = await import('execa');
+  const child = execa(start.argv[0] as string, start.argv.slice(1), {
+    cwd: start.cwd,
+    env: start.env,
+    extendEnv: false,
+    // A session of its own: no terminal to ask on, and one group to signal.
+    detached: true,
+    cleanup: false,
+    buffer: false,
+    reject: false,
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const end: CommandEnd = { stdout: Buffer.alloc(0), overflow: false, exitCode: null, signal: null, leftovers: 0 };
+  const { pid } = child;
+  if (pid === undefined) {
+    const { code } = (await child) as { code?: string };
+    return { ...end, startError: code ?? 'unknown' };
+  }
+  const exited = new Promise<void>((resolve) => {
+    child.nodeChildProcess.once('exit', (exitCode, signal) => {
+      end.exitCode = exitCode;
+      end.signal = signal;
+      resolve();
+    });
+  });
+  const tree = createTreeEnder(pid);
+  start.onProcess(pid);
+
+  let stopping: Promise<void> | undefined;
+  const stop = (graceMs: number): void => {
+    stopping ??= tree.terminate(graceMs);
+  };
+  const onAbort = (): void => stop(start.graceMs());
+  if (start.signal.aborted) onAbort();
+  else start.signal.addEventListener('abort', onAbort, { once: true });
+
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= start.maxBytes) return void chunks.push(chunk);
+    end.overflow = true;
+    chunks.length = 0;
+    stop(OVERFLOW_GRACE_MS);
+  });
+  child.stderr.on('data', start.onStderr);
+  const drained = Promise.all(
+    [child.stdout, child.stderr].map((stream) => new Promise((done) => stream.once('close', done))),
+  );
+  // A program need not read its input.
+  child.stdin.on('error', () => {});
+  child.stdin.end(start.input);
+
+  try {
+    await exited;
+    if (!stopping && !(await isDrained(drained, () => bytes))) {
+      end.leftovers += await tree.finish();
+      await isDrained(drained, () => bytes);
+    }
+    await stopping;
+    const killed = await tree.finish();
+    if (!stopping) end.leftovers += killed;
+  } finally {
+    start.signal.removeEventListener('abort', onAbort);
+    child.stdin.destroy();
+    child.stdout.destroy();
+    child.stderr.destroy();
+    start.onProcessEnd(pid);
+  }
+  if (!end.overflow) end.stdout = Buffer.concat(chunks);
+  return end;
+}
+
+/** True when the output has ended; false when it is open and nothing has come for a while. */
+async function isDrained(drained: Promise<unknown>, count: () => number): Promise<boolean> {
+  const end = performance.now() + DRAIN_MS;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    for (let before = -1; before !== count() && performance.now() < end; ) {
+      before = count();
+      const quiet = new Promise<false>((resolve) => {
+        timer = setTimeout(resolve, QUIET_MS, false);
+      });
+      if (await Promise.race([drained.then(() => true), quiet])) return true;
+      clearTimeout(timer);
+    }
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

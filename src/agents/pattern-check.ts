@@ -1,0 +1,81 @@
+/** Checks answers in a thread with a time limit, one after the other. The thread starts with the first check. */
+import { Worker } from 'node:worker_threads';
+import { siblingModule } from '../shared/sibling-module.js';
+
+export interface PatternCheckOptions {
+  /** Of one check, ms. */
+  limitMs?: number;
+  /** For loading the thread and compiling the schema, ms. */
+  startLimitMs?: number;
+}
+
+export interface PatternCheck {
+  /** What does not fit, as `SchemaCheck` gives it; a check that takes too long is such a line. */
+  check(schema: string, value: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const MEMORY_MB = 256;
+
+export function createPatternCheck(options: PatternCheckOptions = {}): PatternCheck {
+  const limitMs = options.limitMs ?? 1_000;
+  let worker: Worker | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function start(): Worker {
+    const started = new Worker(siblingModule(import.meta.url, './pattern-worker'), {
+      workerData: { compiler: siblingModule(import.meta.url, './schema-compile').href },
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      env: {},
+      execArgv: [],
+    });
+    started.setMaxListeners(0);
+    return started;
+  }
+
+  async function checkNow(schema: string, value: string): Promise<string[]> {
+    worker ??= start();
+    const current = worker;
+    // Only a check that somebody waits for keeps the process alive.
+    current.ref();
+    const drop = (): void => {
+      if (worker === current) worker = undefined;
+      void current.terminate();
+    };
+    return await new Promise<string[]>((resolve) => {
+      const settle = (errors: string[]): void => {
+        clearTimeout(timer);
+        current.off('message', onMessage).off('error', onError).off('exit', onExit);
+        current.unref();
+        resolve(errors);
+      };
+      const fail = (reason: string): void => {
+        drop();
+        settle([`/ could not be checked: ${reason}`]);
+      };
+      const onMessage = (message: 'started' | string[]): void => {
+        if (message !== 'started') return settle(message);
+        clearTimeout(timer);
+        timer = setTimeout(fail, limitMs, `a pattern of the schema took longer than ${limitMs} ms`);
+      };
+      const onError = (error: Error): void => fail(error.message);
+      const onExit = (): void => fail('the checking thread ended');
+      let timer = setTimeout(fail, options.startLimitMs ?? 20_000, 'the checking thread did not start');
+      current.on('message', onMessage).on('error', onError).on('exit', onExit);
+      current.postMessage({ schema, value });
+    });
+  }
+
+  return {
+    check(schema, value) {
+      const result = last.then(() => checkNow(schema, value));
+      last = result.catch(() => {});
+      return result;
+    },
+    async close() {
+      await last;
+      await worker?.terminate();
+      worker = undefined;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** The words that ask an agent once more after an answer that does not fit the schema. */
+
+const MAX_SHOWN = 20_000;
+
+/** For the session that gave the answer. */
+export function reAskInSession(errors: readonly string[]): string {
+  return [
+    'Your last answer does not fit the JSON Schema that was set for it:',
+    ...errors.map((error) => `- ${error}`),
+    'Answer again with the corrected JSON value alone, complete and without any other text.',
+  ].join('\n');
+}
+
+/** For a backend without sessions: all that a new agent needs to know. */
+export function reAskAnew(prompt: string, answer: string, errors: readonly string[]): string {
+  const shown = answer.length > MAX_SHOWN ? `${answer.slice(0, MAX_SHOWN)}\n[cut off here]` : answer;
+  return `${prompt}\n\n---\nAn earlier answer to this was:\n\n${shown}\n\n${reAskInSession(errors)}`;
+}

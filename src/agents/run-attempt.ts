@@ -1,0 +1,137 @@
+/** One attempt: asks the backend once and never waits for it longer than it was told to stop. */
+import { Buffer } from 'node:buffer';
+import { messageOf } from '../shared/errors.js';
+import type { CallUsage } from '../shared/outcome.js';
+import {
+  type AgentAnswer,
+  type AgentBackend,
+  type AgentRequest,
+  type AgentRunContext,
+  BackendError,
+} from './backend.js';
+import { toBackendError } from './call-failure.js';
+import type { CallLimits } from './call-limits.js';
+import type { CallContext, CallPolicy } from './execute-call.js';
+import type { Mask } from './mask-secrets.js';
+
+/** Either `answer` or `error` is there. */
+export interface AttemptResult {
+  answer?: AgentAnswer;
+  error?: BackendError;
+  usage: CallUsage | undefined;
+  model: string | undefined;
+}
+
+/** Grace while the run is being cancelled, ms. */
+const CANCEL_GRACE_MS = 3_000;
+/** How long after the grace a backend may still take before it is left to itself, ms. */
+const PATIENCE_MS = 1_500;
+
+export async function runAttempt(
+  backend: AgentBackend,
+  request: AgentRequest,
+  policy: CallPolicy,
+  context: CallContext,
+  limits: CallLimits | undefined,
+): Promise<AttemptResult> {
+  const signal = limits?.signal ?? context.signal;
+  const { mask } = context;
+  let usage: CallUsage | undefined;
+  let model: string | undefined;
+  let open = true;
+  const agentContext: AgentRunContext = {
+    signal,
+    get graceMs() {
+      return context.signal.aborted ? Math.min(policy.graceMs, CANCEL_GRACE_MS) : policy.graceMs;
+    },
+    maxAnswerBytes: policy.maxAnswerBytes,
+    onEvent(event) {
+      if (!open) return;
+      limits?.noteEvent(event);
+      if (event.type === 'usage') usage = event.usage;
+      if (event.type === 'model') model = event.model;
+      context.onEvent(mask && event.type === 'progress' ? { ...event, text: mask(event.text) } : event);
+    },
+    onProcess: (pid) => context.onProcess(pid),
+    onProcessEnd: (pid) => context.onProcessEnd(pid),
+  };
+  const result = await settle(() => backend.run(request, agentContext), signal, agentContext);
+  open = false;
+  usage = result?.usage ?? usage;
+  const answer = result instanceof BackendError ? result : takeAnswer(result, request, policy, usage, mask);
+  if (answer instanceof BackendError) return { error: mask ? maskError(answer, mask) : answer, usage, model };
+  return { answer, usage, model: answer.model ?? model };
+}
+
+/** Settles with the backend, or some time after the end of the grace when the backend does not obey the signal. */
+function settle(
+  run: () => Promise<AgentAnswer>,
+  signal: AbortSignal,
+  context: AgentRunContext,
+): Promise<AgentAnswer | BackendError> {
+  return new Promise((resolve) => {
+    let patience: NodeJS.Timeout | undefined;
+    const finish = (result: AgentAnswer | BackendError): void => {
+      clearTimeout(patience);
+      signal.removeEventListener('abort', onAbort);
+      resolve(result);
+    };
+    const giveUp = (): void => finish(new BackendError('cancelled', 'The backend did not stop when it was told to.'));
+    const onAbort = (): void => {
+      patience = setTimeout(giveUp, context.graceMs + PATIENCE_MS);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    const fail = (thrown: unknown): void => finish(toBackendError(thrown));
+    try {
+      run().then(finish, fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
+  });
+}
+
+/** The answer as it may be used: plain JSON, not too large, without secrets. */
+function takeAnswer(
+  answer: AgentAnswer,
+  request: AgentRequest,
+  policy: CallPolicy,
+  usage: CallUsage | undefined,
+  mask: Mask | undefined,
+): AgentAnswer | BackendError {
+  const text = answer?.text ?? (answer?.structured === undefined ? undefined : '');
+  if (typeof text !== 'string') return new BackendError('failed', 'The backend gave no answer with a text.');
+  if (isTooLarge(text, policy)) return tooLarge(policy.maxAnswerBytes);
+  if (usage?.outputTokens === 0 && !request.schema && text.trim() === '') {
+    return new BackendError('empty', 'The agent ended without an answer and without having said anything.');
+  }
+  const taken: AgentAnswer = { ...answer, text: mask ? mask(text) : text };
+  if (answer.structured === undefined) return taken;
+  try {
+    const json = JSON.stringify(answer.structured);
+    if (isTooLarge(json, policy)) return tooLarge(policy.maxAnswerBytes);
+    taken.structured = JSON.parse(mask ? mask(json) : json);
+    return taken;
+  } catch (error) {
+    return new BackendError('failed', `The backend's structured answer is not JSON: ${messageOf(error)}`);
+  }
+}
+
+/** A character has at most three bytes: most answers need not be counted. */
+const isTooLarge = (text: string, { maxAnswerBytes }: CallPolicy): boolean =>
+  text.length * 3 > maxAnswerBytes && Buffer.byteLength(text) > maxAnswerBytes;
+
+export const tooLarge = (limit: number): BackendError =>
+  new BackendError('too_large', `The answer is larger than ${limit} bytes.`, {
+    remedy: 'Let the agent write large results to a file and answer with its path.',
+  });
+
+function maskError(error: BackendError, mask: Mask): BackendError {
+  const { retryAfterMs, resetsAt, usage, remedy } = error;
+  return new BackendError(error.kind, mask(error.message), {
+    retryAfterMs,
+    resetsAt,
+    usage,
+    remedy,
+    cause: error.cause,
+  });
+}

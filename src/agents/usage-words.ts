@@ -1,0 +1,31 @@
+/** What attempts cost: read from the short words that programs write, and added up. */
+import type { CallUsage } from '../shared/outcome.js';
+
+/** Reads `{ in, out, cacheRead?, usd? }`; numbers that make no sense count as absent. */
+export function readUsage(words: Record<string, unknown>): CallUsage {
+  const usage: CallUsage = { inputTokens: readCount(words.in) ?? 0, outputTokens: readCount(words.out) ?? 0 };
+  const cacheReadTokens = readCount(words.cacheRead);
+  if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
+  const usd = readCount(words.usd);
+  if (usd !== undefined) usage.usd = usd;
+  return usage;
+}
+
+const readCount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+
+/** Adds up two costs. Money that one of them does not know stays unknown. */
+export function sumUsage(a: CallUsage | undefined, b: CallUsage | undefined): CallUsage | undefined {
+  if (!a || !b) return a ?? b;
+  const sum: CallUsage = {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+  };
+  if (a.cacheReadTokens !== undefined || b.cacheReadTokens !== undefined) {
+    sum.cacheReadTokens = (a.cacheReadTokens ?? 0) + (b.cacheReadTokens ?? 0);
+  }
+  if (a.usd !== undefined || b.usd !== undefined) {
+    sum.usd = typeof a.usd === 'number' && typeof b.usd === 'number' ? a.usd + b.usd : null;
+  }
+  return sum;
+}

@@ -1,0 +1,181 @@
+/** Writes down how a run ended, gives up what it held, and prunes old runs. */
+import type { EngineEnd } from '../engine/engine-options.js';
+import { pruneRuns } from '../runs/prune-runs.js';
+import type { StateRecord } from '../runs/records.js';
+import { writeState } from '../runs/run-records.js';
+import { isoTime } from '../shared/clock.js';
+import { ERROR_CODES, EXIT, type ErrorCode, messageOf } from '../shared/errors.js';
+import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
+import type { RunResult } from './run-options.js';
+import type { RunParts } from './start-run.js';
+
+interface Outcome {
+  status: RunStatus;
+  cause: string;
+  exitCode: number;
+  result?: unknown;
+  error?: ErrorRecord;
+}
+
+export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunResult> {
+  const { engine, journal, heartbeat, folder, record, claim, clock, given, notices } = parts;
+  await parts.backend.close?.();
+  await journal.flush();
+  const unwritten = journal.unwritten.lines;
+  if (unwritten > 0)
+    notices.push(`The journal is incomplete: ${unwritten} lines could not be written (${journal.unwritten.reason}).`);
+  const counts = engine.tally.counts;
+  const outcome = explainEnd(end, counts, given.allowFailures === true);
+  const endedAt = isoTime(clock.now());
+  heartbeat.stop();
+  if (end.how !== 'owner-lost') {
+    const state = makeState(parts, outcome, endedAt, unwritten);
+    attempt(notices, 'state.json', () => writeState(folder, state));
+    attempt(notices, 'run.json', () => heartbeat.update({ status: outcome.status, endedAt, owner: null }));
+  }
+  journal.close();
+  parts.prepared.source?.journal.close();
+  claim.release();
+  if (end.how !== 'owner-lost') await prune(parts);
+  const finished = {
+    runId: record.runId,
+    folder,
+    status: outcome.status,
+    exitCode: outcome.exitCode,
+    counts,
+    usage: engine.tally.usage,
+    ...(outcome.error === undefined ? {} : { error: outcome.error }),
+    journalComplete: unwritten === 0,
+  };
+  parts.tell({
+    t: isoTime(clock.now()),
+    type: 'run.finished',
+    ...finished,
+    phases: engine.tally.phases,
+    failures: engine.tally.failures,
+    durationMs: clock.now() - parts.startedAt,
+    ...(isComplete(outcome, counts) ? {} : { resumeCommand: `wf run --resume-from ${record.runId}` }),
+  });
+  parts.events.close();
+  parts.guard?.close();
+  return { ...finished, ...('result' in outcome ? { result: outcome.result } : {}), notices };
+}
+
+function explainEnd(end: EngineEnd, counts: Counts, allowFailures: boolean): Outcome {
+  switch (end.how) {
+    case 'done': {
+      const unanswered = counts.failed + counts.noResult;
+      return {
+        status: 'completed',
+        cause: unanswered === 0 ? 'done' : 'calls-failed',
+        exitCode: unanswered === 0 || allowFailures ? EXIT.ok : EXIT.callsFailed,
+        ...(end.hasResult ? { result: end.result } : {}),
+      };
+    }
+    case 'failed':
+      return {
+        status: 'failed',
+        cause: end.error.code,
+        exitCode: exitCodeOf(end.error.code, EXIT.runFailed),
+        error: end.error,
+      };
+    case 'shared-failure':
+      return { status: 'failed', cause: end.error.code, exitCode: EXIT.sharedFailure, error: end.error };
+    case 'cancelled':
+      return {
+        status: 'cancelled',
+        cause: 'WF_CANCELLED',
+        exitCode: EXIT.cancelled,
+        error: {
+          code: 'WF_CANCELLED',
+          message:
+            'The run was cancelled. Calls that had started were asked to stop; what they did outside may remain.',
+        },
+      };
+    case 'drained':
+      return {
+        status: 'interrupted',
+        cause: 'drained',
+        exitCode: EXIT.drained,
+        error: {
+          code: 'WF_DRAINED',
+          message: 'The run was asked to end: nothing new was started, and what ran was given its time.',
+        },
+      };
+    case 'owner-lost':
+      return {
+        status: 'interrupted',
+        cause: 'WF_OWNER_LOST',
+        exitCode: EXIT.runFailed,
+        error: {
+          code: 'WF_OWNER_LOST',
+          message: 'Another process has taken over this run; this one wrote nothing more.',
+        },
+      };
+  }
+}
+
+/** An error of a call that ended the script (`WF_BUDGET`, `WF_SCHEMA_UNMET`, …) makes the run fail like any other. */
+function exitCodeOf(code: string, otherwise: number): number {
+  const exit = ERROR_CODES[code as ErrorCode] as number | undefined;
+  return exit === undefined || exit === EXIT.callsFailed || exit === EXIT.notStarted ? otherwise : exit;
+}
+
+const isComplete = (outcome: Outcome, counts: Counts): boolean =>
+  outcome.status === 'completed' && counts.failed + counts.noResult === 0;
+
+function makeState(parts: RunParts, outcome: Outcome, endedAt: string, unwritten: number): StateRecord {
+  const { engine, record, journal, notices } = parts;
+  return {
+    version: 1,
+    runId: record.runId,
+    workflow: record.workflow,
+    status: outcome.status,
+    cause: outcome.cause,
+    exitCode: outcome.exitCode,
+    startedAt: record.startedAt,
+    endedAt,
+    backend: record.options.backend,
+    madeUp: record.madeUp,
+    resumedFrom: record.lineage.resumedFrom,
+    ...('result' in outcome ? { result: outcome.result } : {}),
+    ...(outcome.error === undefined ? {} : { error: outcome.error }),
+    counts: { ...engine.tally.counts },
+    usage: { ...engine.tally.usage },
+    phases: engine.tally.phases.map(({ title, counts }) => ({ title, counts: { ...counts } })),
+    failures: engine.tally.failures.map((failure) => ({ ...failure })),
+    journal: { complete: unwritten === 0, bytes: journal.size, unwritten },
+    notices,
+  };
+}
+
+/** The journal is the truth: a record that cannot be written never takes a result with it. */
+function attempt(notices: string[], name: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    notices.push(`${name} could not be written: ${messageOf(error)}.`);
+  }
+}
+
+async function prune({ prepared, record, given, tell, clock, notices }: RunParts): Promise<void> {
+  const spare = new Set([record.runId]);
+  const report = await pruneRuns({
+    runsFolder: prepared.places.runsFolder,
+    keep: given.keep ?? 50,
+    spare,
+    now: clock.now(),
+  });
+  const warn = (message: string): void => {
+    notices.push(message);
+    tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_PRUNE', message });
+  };
+  for (const message of report.warnings) warn(message);
+  const lost = report.removed.filter((run) => run.resumable);
+  if (lost.length > 0) {
+    const names = lost.slice(0, 5).map((run) => `${run.runId} (${run.workflow})`);
+    warn(
+      `Pruned ${lost.length} old ${lost.length === 1 ? 'run' : 'runs'} that could have been resumed: ${names.join(', ')}${lost.length > 5 ? ', …' : ''}.`,
+    );
+  }
+}

@@ -1,0 +1,77 @@
+/** Finds and checks the script of a child workflow. What a script learns of a failure holds no paths of this machine. */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { OpenWorkflow } from '../engine/engine-options.js';
+import { findWorkflow } from '../script/find-workflow.js';
+import { languageOf, loadScript } from '../script/load-script.js';
+import { readScriptFile } from '../script/read-script-file.js';
+import { messageOf, WfError } from '../shared/errors.js';
+import type { PreparedRun } from './prepare-run.js';
+
+/** @param onChange told when a child read from the disk differs from the recorded one */
+export function createOpenWorkflow(run: PreparedRun, onChange: (message: string) => void): OpenWorkflow {
+  return async (reference, recorded) => {
+    const id = 'name' in reference ? reference.name : reference.scriptPath;
+    const known = recorded.get(id);
+    try {
+      if (known !== undefined && !run.scriptGiven) {
+        const script = await loadScript(known.source, { filename: known.path ?? `${id}.js` });
+        return { ok: true, script, id, path: known.path };
+      }
+      const { source, path } = 'name' in reference ? findWorkflow(id, run.places) : openPath(id, run);
+      const shown = showPath(path, run.places.root);
+      const script = await loadScript(source, { filename: shown, language: languageOf(path) });
+      if (known !== undefined && known.source !== source)
+        onChange(`The child workflow ${id} differs from the one of the source run.`);
+      return { ok: true, script, id, path: shown };
+    } catch (error) {
+      const code = WfError.is(error) ? error.code : 'WF_WORKFLOW_UNKNOWN';
+      return {
+        ok: false,
+        name: 'WorkflowError',
+        code: code === 'WF_SCRIPT_NOT_FOUND' ? 'WF_WORKFLOW_UNKNOWN' : code,
+        message: explain(id, error),
+      };
+    }
+  };
+}
+
+function explain(id: string, error: unknown): string {
+  if (!WfError.is(error)) return `workflow(${JSON.stringify(id)}) cannot be read.`;
+  if (error.code === 'WF_SCRIPT_NOT_FOUND') {
+    const known = /Saved workflows: (.*)\./.exec(error.message)?.[1];
+    return `workflow(${JSON.stringify(id)}): there is no such workflow.${known === undefined ? '' : ` Saved workflows: ${known}.`}`;
+  }
+  const place = error.place?.line === undefined ? '' : ` (line ${error.place.line}, column ${error.place.column})`;
+  return `workflow(${JSON.stringify(id)}): ${messageOf(error)}${place}`;
+}
+
+/** Against the parent's folder, then the start folder; it must lie inside the project or a workflows folder. */
+function openPath(scriptPath: string, run: PreparedRun): { source: string; path: string } {
+  const bases = [run.scriptPath === null ? undefined : dirname(run.scriptPath), run.startFolder];
+  for (const base of bases) {
+    if (base === undefined) continue;
+    const path = resolve(base, scriptPath);
+    if (!existsSync(path)) continue;
+    const real = realpathSync(path);
+    const allowed = [run.places.root, join(run.places.home, '.claude', 'workflows')];
+    if (!allowed.some((folder) => existsSync(folder) && isInside(realpathSync(folder), real))) {
+      throw new WfError(
+        'WF_WORKFLOW_UNKNOWN',
+        `${basename(scriptPath)} lies outside of the project and of the workflow folders.`,
+      );
+    }
+    return readScriptFile(real);
+  }
+  throw new WfError('WF_SCRIPT_NOT_FOUND', `There is no file ${scriptPath}.`);
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && !way.startsWith(`..${sep}`) && way !== '..' && !isAbsolute(way);
+}
+
+function showPath(path: string, root: string): string {
+  const way = relative(realpathSync(root), path);
+  return way.startsWith('..') || isAbsolute(way) ? basename(path) : way.split(sep).join('/');
+}

@@ -1,0 +1,188 @@
+/** Everything that is read and checked before anything is started: after this a run can begin, and nothing was written. */
+import { createHash } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { availableParallelism, homedir } from 'node:os';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { findProjectRoot, resolveRunsFolder } from '../runs/project-root.js';
+import type { RunOptions } from '../runs/records.js';
+import type { CheckedScript } from '../script/checked-script.js';
+import { findWorkflow } from '../script/find-workflow.js';
+import { loadScript, type ScriptLanguage } from '../script/load-script.js';
+import { canonicalJson } from '../shared/canonical-json.js';
+import { WfError } from '../shared/errors.js';
+import { resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
+import { openSourceRun, type SourceRun } from './source-run.js';
+
+export interface Places {
+  cwd: string;
+  home: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Project root. */
+  root: string;
+  runsFolder: string;
+  /** Where runs are looked for, the own folder first. */
+  readFolders: [string, ...string[]];
+}
+
+export interface PreparedRun {
+  places: Places;
+  script: CheckedScript;
+  language: ScriptLanguage;
+  /** Absolute path of the script's file; null for text. */
+  scriptPath: string | null;
+  /** A resume was given a script, so children are read from the disk again. */
+  scriptGiven: boolean;
+  argsJson: string | undefined;
+  /** Absolute. */
+  startFolder: string;
+  options: RunOptions;
+  source: SourceRun | undefined;
+  notices: string[];
+}
+
+export function findPlaces(given: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env' | 'runsDir'>): Places {
+  const cwd = resolve(given.cwd ?? process.cwd());
+  const env = given.env ?? process.env;
+  const home = given.home ?? env.HOME ?? homedir();
+  const found = resolveRunsFolder({ cwd, home, runsDir: given.runsDir ?? env.WF_RUNS_DIR });
+  return {
+    cwd,
+    home,
+    env,
+    root: findProjectRoot(cwd, home),
+    runsFolder: found.runsFolder,
+    readFolders: [found.runsFolder, ...found.alsoRead],
+  };
+}
+
+/** @throws WfError for everything that keeps the run from starting */
+export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun> {
+  const places = findPlaces(given);
+  const source = given.resumeFrom === undefined ? undefined : openSourceRun(given.resumeFrom, places.readFolders);
+  try {
+    const record = source?.record;
+    const options = resolveRunOptions(given, record, places.env, availableParallelism());
+    const startFolder = findStartFolder(places, source);
+    const { script, language, path } = await readScript(given, places, source);
+    const hasArgs = given.hasArgs ?? given.args !== undefined;
+    const args = hasArgs ? given.args : record?.args;
+    const prepared: PreparedRun = {
+      places,
+      script,
+      language,
+      scriptPath: path,
+      scriptGiven: given.script !== undefined || given.source !== undefined,
+      argsJson: args === undefined ? undefined : argsText(args),
+      startFolder,
+      options,
+      source,
+      notices: [...(source?.notices ?? [])],
+    };
+    if (source !== undefined) prepared.notices.push(...findDifferences(prepared, source));
+    return prepared;
+  } catch (error) {
+    source?.journal.close();
+    throw error;
+  }
+}
+
+/** Largest args, bytes of JSON text. */
+const MAX_ARGS_BYTES = 16 << 20;
+
+function argsText(args: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(args);
+  } catch (error) {
+    throw new WfError(
+      'WF_ARGS',
+      `The args are no JSON value: ${error instanceof Error ? error.message : String(error)}.`,
+    );
+  }
+  if (text === undefined) throw new WfError('WF_ARGS', `The args are no JSON value but a ${typeof args}.`);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_ARGS_BYTES) return text;
+  throw new WfError('WF_ARGS', `The args have ${bytes} bytes of JSON; the limit is ${MAX_ARGS_BYTES}.`, {
+    remedy: 'Hand large data over as a file, and its path in the args.',
+  });
+}
+
+async function readScript(
+  given: RunWorkflowOptions,
+  places: Places,
+  source: SourceRun | undefined,
+): Promise<{ script: CheckedScript; language: ScriptLanguage; path: string | null }> {
+  if (given.source !== undefined) {
+    const script = await loadScript(given.source.text, { filename: given.source.filename });
+    return { script, language: given.source.filename.endsWith('ts') ? 'ts' : 'js', path: null };
+  }
+  if (given.script !== undefined) {
+    const found = findWorkflow(given.script, places);
+    const filename = showPath(found.path, places.cwd);
+    const script = await loadScript(found.source, { filename, language: found.language });
+    return { script, language: found.language, path: found.path };
+  }
+  if (source === undefined) {
+    throw new WfError('WF_USAGE', 'No script was named.', {
+      remedy: 'wf run <script | name>, or wf run --resume-from <uuid>.',
+    });
+  }
+  const { path, language } = source.record.script;
+  const script = await loadScript(source.script, { filename: path ?? `workflow.${language}`, language });
+  return { script, language, path: path === null ? null : resolve(places.root, path) };
+}
+
+/** Relative to the start folder where it lies inside, else as it is. */
+function showPath(path: string, cwd: string): string {
+  const way = relative(cwd, path);
+  return way === '' || way.startsWith('..') || isAbsolute(way) ? path : way.split(sep).join('/');
+}
+
+/** Relative to the project root with forward slashes, or null outside of it. */
+export function insideRoot(root: string, path: string | null): string | null {
+  if (path === null) return null;
+  const way = relative(realpathSync(root), path);
+  return way.startsWith('..') || isAbsolute(way) ? null : way.split(sep).join('/');
+}
+
+function findStartFolder(places: Places, source: SourceRun | undefined): string {
+  if (source === undefined) return places.cwd;
+  const folder = join(places.root, source.record.startFolder);
+  if (existsSync(folder)) return folder;
+  throw new WfError(
+    'WF_FOLDER_MISSING',
+    `Run ${source.record.runId} was started in ${source.record.startFolder}, which is no longer there.`,
+    {
+      remedy: `Make the folder ${folder} again: its agents work there.`,
+    },
+  );
+}
+
+function findDifferences(run: PreparedRun, source: SourceRun): string[] {
+  const { record } = source;
+  const notices: string[] = [];
+  if (run.script.sha256 !== record.script.sha256) {
+    notices.push(
+      'The script differs from the one of the source run: calls whose text is the same are reused, changed ones run.',
+    );
+  } else if (createHash('sha256').update(source.script).digest('hex') !== record.script.sha256) {
+    notices.push('The stored script of the source run differs from what its record says.');
+  }
+  const oldArgs = record.args === undefined ? undefined : canonicalJson(record.args);
+  const newArgs = run.argsJson === undefined ? undefined : canonicalJson(JSON.parse(run.argsJson));
+  if (oldArgs !== newArgs)
+    notices.push('The args differ from those of the source run: only calls whose text changed by that run again.');
+  for (const name of ['backend', 'model', 'effort', 'permission'] as const) {
+    const [before, now] = [record.options[name], run.options[name]];
+    if (before === now) continue;
+    notices.push(
+      `The ${name} is now ${String(now ?? 'the default')}; the source run had ${String(before ?? 'the default')}. Reused answers keep theirs.`,
+    );
+  }
+  if (record.versions.node.split('.')[0] !== process.version.split('.')[0]) {
+    notices.push(
+      `This is Node ${process.version}, the source run had ${record.versions.node}: prompts made with toLocaleString or Intl may differ.`,
+    );
+  }
+  return notices;
+}

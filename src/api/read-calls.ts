@@ -1,0 +1,181 @@
+/** The calls of a run as its journal and its events tell them. Nothing is written, nothing is locked. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openFileSource } from '../journal/file-store.js';
+import type { ResultEntry } from '../journal/entry.js';
+import { describeDamage, readWholeResult, scanJournal } from '../journal/read-journal.js';
+import { EVENTS_FILE, JOURNAL_FILE } from '../runs/runs-folder.js';
+import { systemCode, WfError } from '../shared/errors.js';
+import type { CallStatus, ErrorRecord } from '../shared/outcome.js';
+
+/** One call of `wf show --json`. */
+export interface CallView {
+  n: number;
+  /** Place in delivery order; null while nothing was delivered. */
+  seq: number | null;
+  nth: number | null;
+  path: string | null;
+  key: string | null;
+  label: string;
+  phase: string | null;
+  status: CallStatus;
+  reused: boolean;
+  /** Run that made a reused answer. */
+  from: string | null;
+  attempts: number;
+  startedAt: string | null;
+  endedAt: string | null;
+  error?: ErrorRecord;
+}
+
+export interface CallDetail extends CallView {
+  prompt?: string;
+  options?: Record<string, unknown>;
+  output?: unknown;
+  usage?: ResultEntry['usage'];
+  model?: string;
+  backend?: string;
+  sessionId?: string;
+}
+
+export interface ReadCalls {
+  calls: CallDetail[];
+  notices: string[];
+}
+
+/** @param running the run's owner was seen to live, so an open call may be running */
+export function readCalls(folder: string, running: boolean): ReadCalls {
+  const notices: string[] = [];
+  const calls = new Map<number, CallDetail>();
+  readEvents(folder, running, calls);
+  readJournalCalls(folder, calls, notices);
+  return { calls: [...calls.values()].sort((a, b) => a.n - b.n), notices };
+}
+
+function readJournalCalls(folder: string, calls: Map<number, CallDetail>, notices: string[]): void {
+  let source: ReturnType<typeof openFileSource>;
+  try {
+    source = openFileSource(join(folder, JOURNAL_FILE));
+  } catch (error) {
+    notices.push(`The journal cannot be read (${systemCode(error) ?? 'unknown cause'}): no result is known.`);
+    return;
+  }
+  try {
+    const kept = new Map<number, ResultEntry>();
+    const scan = scanJournal(source);
+    for (;;) {
+      const next = scan.next();
+      if (next.done) {
+        const damage = describeDamage(next.value);
+        if (damage !== undefined) notices.push(`The journal has ${damage}.`);
+        return;
+      }
+      const line = next.value;
+      if (line.type === 'result') {
+        const entry = readWholeResult(line);
+        if (entry.kept !== undefined) kept.set(entry.kept, entry);
+        else calls.set(entry.n, fromResult(entry, calls.get(entry.n)));
+      } else if (line.type === 'hit') {
+        const { n, seq, nth, path, key, label, phase, of } = line.header;
+        const entry = kept.get(of);
+        if (entry === undefined) continue;
+        const view = fromResult({ ...entry, n, nth, path, key, label, phase, seq }, undefined);
+        calls.set(n, { ...view, reused: true, from: entry.from ?? null });
+      }
+    }
+  } catch (error) {
+    if (!WfError.is(error)) throw error;
+    notices.push(error.message);
+  } finally {
+    source.close();
+  }
+}
+
+function fromResult(entry: ResultEntry, seen: CallDetail | undefined): CallDetail {
+  return {
+    n: entry.n,
+    seq: entry.seq ?? null,
+    nth: entry.nth,
+    path: entry.path,
+    key: entry.key,
+    label: entry.label ?? seen?.label ?? '',
+    phase: entry.phase ?? seen?.phase ?? null,
+    status: entry.kind,
+    reused: false,
+    from: null,
+    attempts: entry.attempts ?? 0,
+    startedAt: entry.startedAt ?? null,
+    endedAt: entry.endedAt ?? null,
+    ...(entry.error === undefined ? {} : { error: entry.error }),
+    ...(entry.prompt === undefined ? {} : { prompt: entry.prompt }),
+    ...(entry.opts === undefined ? {} : { options: entry.opts }),
+    ...('output' in entry ? { output: entry.output } : {}),
+    ...(entry.usage === undefined ? {} : { usage: entry.usage }),
+    ...(entry.model === undefined ? {} : { model: entry.model }),
+    ...(entry.backend === undefined ? {} : { backend: entry.backend }),
+    ...(entry.sessionId === undefined ? {} : { sessionId: entry.sessionId }),
+  };
+}
+
+interface SeenEvent {
+  t: string;
+  type: string;
+  n?: number;
+  label?: string;
+  phase?: string | null;
+  attempt?: number;
+  error?: ErrorRecord;
+  status?: CallStatus;
+}
+
+/** Events tell of calls that have no line: queued, started, refused. They are for display; a lost event loses a row here. */
+function readEvents(folder: string, running: boolean, calls: Map<number, CallDetail>): void {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, EVENTS_FILE), 'utf8');
+  } catch {
+    return;
+  }
+  for (const line of text.split('\n')) {
+    const event = parseEvent(line);
+    if (event?.n === undefined || !event.type.startsWith('call.')) continue;
+    const call = calls.get(event.n) ?? newCall(event, running);
+    calls.set(event.n, call);
+    if (event.type === 'call.started') {
+      call.status = running ? 'running' : 'no-result';
+      call.startedAt ??= event.t;
+      call.attempts = event.attempt ?? call.attempts;
+    } else if (event.type === 'call.finished') {
+      // Only the journal says that a call has an answer.
+      if (event.status === 'failed') call.status = 'failed';
+      else call.status = 'no-result';
+      if (event.error !== undefined) call.error = event.error;
+    }
+  }
+}
+
+function newCall(event: SeenEvent, running: boolean): CallDetail {
+  return {
+    n: event.n as number,
+    seq: null,
+    nth: null,
+    path: null,
+    key: null,
+    label: event.label ?? '',
+    phase: event.phase ?? null,
+    status: running ? 'queued' : 'no-result',
+    reused: false,
+    from: null,
+    attempts: 0,
+    startedAt: null,
+    endedAt: null,
+  };
+}
+
+function parseEvent(line: string): SeenEvent | undefined {
+  try {
+    return JSON.parse(line) as SeenEvent;
+  } catch {
+    return undefined;
+  }
+}

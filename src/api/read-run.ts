@@ -1,0 +1,128 @@
+import { findRun } from '../runs/find-run.js';
+import { listRuns } from '../runs/list-runs.js';
+import { observeRun, type RunSummary } from '../runs/run-status.js';
+import { WfError } from '../shared/errors.js';
+import { type Counts, type ErrorRecord, emptyCounts } from '../shared/outcome.js';
+import { findPlaces } from './prepare-run.js';
+import { type CallDetail, type CallView, readCalls } from './read-calls.js';
+import type { RunWorkflowOptions } from './run-options.js';
+
+type Where = Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env' | 'runsDir'>;
+
+/** A run as `wf show --json` tells it. */
+export interface RunView extends RunSummary {
+  result?: unknown;
+  error?: ErrorRecord;
+  phases: { title: string | null; counts: Counts }[];
+  /** In call order. */
+  calls: CallView[];
+  notices: string[];
+}
+
+/**
+ * Runs of the project, newest first. Reads only; a bad folder is one row that says so.
+ *
+ * @example listWorkflowRuns().filter((run) => run.status === 'interrupted')
+ */
+export function listWorkflowRuns(where: Where = {}): RunSummary[] {
+  return listRuns({ runsFolders: findPlaces(where).readFolders });
+}
+
+/**
+ * One run with its calls.
+ *
+ * @param id UUID, or a prefix that only one run has
+ * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`
+ */
+export function readWorkflowRun(id: string, where: Where = {}): RunView & { details: CallDetail[] } {
+  const { folder } = findRun(id, findPlaces(where).readFolders);
+  const { summary, state } = observeRun(folder);
+  const { calls, notices } = readCalls(folder, summary.status === 'running');
+  const problems = [summary.damaged, summary.unsupported].filter((text) => text !== undefined);
+  return {
+    ...summary,
+    ...(state === null ? { counts: countCalls(calls) } : {}),
+    ...(state !== null && 'result' in state ? { result: state.result } : {}),
+    ...(state?.error === undefined ? {} : { error: state.error }),
+    phases: state?.phases ?? countPhases(calls),
+    calls: calls.map(toView),
+    notices: [...new Set([...problems, ...(state?.notices ?? []), ...notices])],
+    details: calls,
+  };
+}
+
+/**
+ * Finds one call by `#n`, or by a prefix of its label or key that only one call has.
+ *
+ * @throws WfError `WF_USAGE` naming the candidates
+ */
+export function findCall(calls: readonly CallDetail[], text: string): CallDetail {
+  const byNumber = /^#(\d+)$/.exec(text);
+  const found = byNumber ? calls.filter((call) => call.n === Number(byNumber[1])) : exactOrPrefix(calls, text);
+  if (found.length === 1) return found[0] as CallDetail;
+  const list = (found.length > 0 ? found : calls).slice(0, 10).map((call) => `#${call.n} ${call.label}`);
+  throw new WfError(
+    'WF_USAGE',
+    found.length === 0
+      ? `No call of this run is ${JSON.stringify(text)}.`
+      : `${found.length} calls of this run are ${JSON.stringify(text)}.`,
+    { remedy: `Name one by its number: ${list.join(', ')}${calls.length > list.length ? ', …' : ''}.` },
+  );
+}
+
+function exactOrPrefix(calls: readonly CallDetail[], text: string): CallDetail[] {
+  const exact = calls.filter((call) => call.label === text);
+  return exact.length > 0 ? exact : calls.filter((call) => call.label.startsWith(text) || call.key?.startsWith(text));
+}
+
+const toView = ({
+  n,
+  seq,
+  nth,
+  path,
+  key,
+  label,
+  phase,
+  status,
+  reused,
+  from,
+  attempts,
+  startedAt,
+  endedAt,
+  error,
+}: CallDetail): CallView => ({
+  n,
+  seq,
+  nth,
+  path,
+  key,
+  label,
+  phase,
+  status,
+  reused,
+  from,
+  attempts,
+  startedAt,
+  endedAt,
+  ...(error === undefined ? {} : { error }),
+});
+
+function countPhases(calls: readonly CallDetail[]): RunView['phases'] {
+  const titles = [...new Set(calls.map((call) => call.phase))];
+  return titles.map((title) => ({ title, counts: countCalls(calls.filter((call) => call.phase === title)) }));
+}
+
+function countCalls(calls: readonly CallDetail[]): Counts {
+  const counts = emptyCounts();
+  const answered = new Set(calls.filter((call) => call.status === 'ok').map((call) => call.key));
+  for (const call of calls) {
+    counts.calls++;
+    if (call.reused) counts.reused++;
+    else if (call.attempts > 0) counts.executed++;
+    if (call.status === 'ok') counts.ok++;
+    else if (call.status === 'skipped') counts.skipped++;
+    else if (call.status === 'failed') counts[call.key !== null && answered.has(call.key) ? 'recovered' : 'failed']++;
+    else if (call.status === 'no-result') counts.noResult++;
+  }
+  return counts;
+}

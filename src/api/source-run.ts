@@ -1,0 +1,87 @@
+/** The run that a resume goes on from. It is only read: its folder stays byte-identical, its times too. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openFileSource } from '../journal/file-store.js';
+import { memorySource } from '../journal/memory-store.js';
+import type { JournalSource } from '../journal/store.js';
+import { findRunById } from '../runs/find-run.js';
+import type { RunRecord } from '../runs/records.js';
+import { readRunRecord } from '../runs/run-records.js';
+import { JOURNAL_FILE, SCRIPT_FILE } from '../runs/runs-folder.js';
+import { messageOf, systemCode, WfError } from '../shared/errors.js';
+import { parseRunId } from '../shared/ids.js';
+
+export interface SourceRun {
+  /** The run that was named. */
+  record: RunRecord;
+  folder: string;
+  /** The run whose journal is read: the named one, or its parent when the named one was killed before it had copied it. */
+  journalRun: string;
+  journal: JournalSource;
+  script: string;
+  notices: string[];
+}
+
+/**
+ * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_RUN_FOREIGN`, `WF_VERSION_NEWER`, `WF_RUN_DAMAGED`
+ */
+export function openSourceRun(id: string, runsFolders: readonly string[]): SourceRun {
+  const { folder } = findRunById(parseRunId(id), runsFolders);
+  const record = readRunRecord(folder);
+  const notices: string[] = [];
+  let journalFolder = folder;
+  let journalRun = record.runId;
+  for (let current = record; !current.copied && current.lineage.resumedFrom !== null; ) {
+    const parent = current.lineage.resumedFrom;
+    notices.push(
+      `Run ${current.runId} ended before it had taken over the journal of ${parent}; the journal of ${parent} is used.`,
+    );
+    const found = findParent(parent, runsFolders);
+    if (found === undefined) {
+      notices.push(`Run ${parent} is no longer there, so there is nothing to reuse; every call runs.`);
+      break;
+    }
+    journalFolder = found;
+    journalRun = parent;
+    current = readRunRecord(found);
+  }
+  return {
+    record,
+    folder,
+    journalRun,
+    journal: openJournal(journalFolder, notices),
+    script: readScript(folder, record.runId),
+    notices,
+  };
+}
+
+function findParent(id: string, runsFolders: readonly string[]): string | undefined {
+  try {
+    return findRunById(id, runsFolders).folder;
+  } catch (error) {
+    if (WfError.is(error) && error.code === 'WF_RUN_UNKNOWN') return undefined;
+    throw error;
+  }
+}
+
+/** The journal is a cache: where it cannot be read, everything runs, and that is said. */
+function openJournal(folder: string, notices: string[]): JournalSource {
+  try {
+    return openFileSource(join(folder, JOURNAL_FILE));
+  } catch (error) {
+    const what =
+      systemCode(error) === 'ENOENT' ? 'is missing' : `cannot be read (${systemCode(error) ?? messageOf(error)})`;
+    notices.push(`The journal of the source run ${what}: no result can be reused, every call runs.`);
+    return memorySource(Buffer.alloc(0));
+  }
+}
+
+function readScript(folder: string, runId: string): string {
+  try {
+    return readFileSync(join(folder, SCRIPT_FILE), 'utf8');
+  } catch (error) {
+    throw new WfError('WF_RUN_DAMAGED', `The stored script of run ${runId} cannot be read: ${messageOf(error)}.`, {
+      remedy: 'Name the script: wf run <script> --resume-from <uuid>.',
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { listWorkflowRuns, type RunSummary } from '../../index.js';
+import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
+import { cleanLine } from '../../report/clean-line.js';
+import { RUN_STATUSES } from '../../shared/outcome.js';
+import { readChoice, readCount } from '../read-values.js';
+
+interface LsFlags {
+  limit?: string;
+  status?: string;
+  quiet?: boolean;
+  json?: boolean;
+  runsDir?: string;
+}
+
+/** `wf ls`: writes nothing, takes no lock, and never fails for one bad folder. */
+export async function list(flags: LsFlags): Promise<number> {
+  const limit = readCount('--limit', flags.limit);
+  const status = readChoice('--status', flags.status, RUN_STATUSES);
+  const all = listWorkflowRuns({ runsDir: flags.runsDir });
+  const runs = all.filter((run) => status === undefined || run.status === status).slice(0, limit ?? all.length);
+  if (flags.json) process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`);
+  else if (flags.quiet) for (const run of runs) process.stdout.write(`${run.runId}\n`);
+  else process.stdout.write(runs.length === 0 ? noRuns(all.length) : makeTable(runs, Date.now()));
+  return 0;
+}
+
+const noRuns = (all: number): string =>
+  all === 0 ? 'No runs here yet. Start one with `wf run <script>`.\n' : 'No run has that status.\n';
+
+const HEAD = ['RUN', 'WORKFLOW', 'STATUS', 'PHASE', 'OK', 'REUSED', 'FAILED', 'OPEN', 'TOKENS', 'COST', 'AGE'];
+
+function makeTable(runs: readonly RunSummary[], now: number): string {
+  const rows = runs.map((run) => [
+    run.runId,
+    cleanLine(run.workflow, 30) + (run.madeUp ? ' (mock)' : ''),
+    run.damaged !== undefined ? `${run.status}, damaged` : run.unsupported !== undefined ? 'not readable' : run.status,
+    cleanLine(run.phase ?? '-', 20),
+    String(run.counts.ok),
+    String(run.counts.reused),
+    String(run.counts.failed),
+    String(run.counts.noResult),
+    formatTokens(run.usage.outputTokens),
+    formatUsd(run.usage.usd),
+    Number.isNaN(Date.parse(run.startedAt)) ? '-' : formatDuration(Math.max(0, now - Date.parse(run.startedAt))),
+  ]);
+  const widths = HEAD.map((head, i) => Math.max(head.length, ...rows.map((row) => (row[i] as string).length)));
+  return [HEAD, ...rows]
+    .map(
+      (row) =>
+        `${row
+          .map((cell, i) => cell.padEnd(widths[i] as number))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}

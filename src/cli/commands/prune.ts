@@ -1,0 +1,24 @@
+import { pruneOldRuns } from '../../index.js';
+import { readCount } from '../read-values.js';
+
+export async function prune(flags: {
+  keep?: string;
+  dryRun?: boolean;
+  json?: boolean;
+  runsDir?: string;
+}): Promise<number> {
+  const keep = readCount('--keep', flags.keep);
+  const report = await pruneOldRuns({ keep, dryRun: flags.dryRun, runsDir: flags.runsDir });
+  if (flags.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  else {
+    const word = flags.dryRun ? 'would remove' : 'removed';
+    for (const run of report.removed) {
+      process.stdout.write(
+        `${word} ${run.runId} (${run.workflow})${run.resumable ? ', which could have been resumed' : ''}\n`,
+      );
+    }
+    process.stdout.write(`${word} ${report.removed.length}; ${report.kept} ${flags.dryRun ? 'would stay' : 'stay'}.\n`);
+  }
+  for (const warning of report.warnings) process.stderr.write(`wf: ${warning}\n`);
+  return 0;
+}

@@ -1,0 +1,88 @@
+import type { Command } from 'commander';
+import { examples } from '../program.js';
+
+/** Flags of `wf run` as commander gives them. */
+export interface RunFlags {
+  resumeFrom?: string;
+  runId?: string;
+  args?: string;
+  argsFile?: string;
+  argsText?: string;
+  arg?: string[];
+  backend?: string;
+  command?: string;
+  mock?: string;
+  dryRun?: boolean;
+  model?: string;
+  effort?: string;
+  permission?: string;
+  concurrency?: string;
+  maxAgents?: string;
+  budget?: string;
+  timeout?: string;
+  idleTimeout?: string;
+  retries?: string;
+  turnTimeout?: string;
+  memory?: string;
+  runsDir?: string;
+  keep?: string;
+  fsync?: string;
+  drain?: string;
+  reporter?: string[];
+  output?: string;
+  quiet?: boolean;
+  verbose?: boolean;
+  allowFailures?: boolean;
+}
+
+const collect = (value: string, earlier: string[] | undefined): string[] => [...(earlier ?? []), value];
+
+export function defineRun(program: Command, setExit: (code: number) => void): void {
+  program
+    .command('run')
+    .description('run a workflow script, or go on from an earlier run')
+    .argument('[script]', 'a file, - for stdin, or the name of a saved workflow')
+    .option('--resume-from <uuid>', 'go on from this run: finished calls are reused, the rest runs')
+    .option('--run-id <uuid>', 'id of the new run (default: a random one)')
+    .option('--args <json>', 'args of the workflow, JSON')
+    .option('--args-file <file>', 'args from a JSON file, - for stdin')
+    .option('--args-text <text>', 'args as one text')
+    .option('--arg <name=text>', 'one value of args, as text; name:=json for a typed one (repeatable)', collect)
+    .option('--backend <name>', 'what executes the calls: command, mock (env WF_BACKEND)')
+    .option('--command <program>', 'program and arguments of the command backend')
+    .option('--mock <file>', 'rules of the mock backend, JSON or YAML')
+    .option('--dry-run', 'run on mock: made-up answers that fit the schemas')
+    .option('--model <name>', 'model for calls that name none')
+    .option('--effort <level>', 'low, medium, high, xhigh or max, for calls that name none')
+    .option('--permission <level>', 'read, edit or full (default edit)')
+    .option('--concurrency <n>', 'calls at once (default: 2 per core, 4 to 16)')
+    .option('--max-agents <n>', 'calls that this run may execute (default 1000)')
+    .option('--budget <tokens>', 'output tokens that this run may spend, such as 500k')
+    .option('--timeout <time>', 'limit of one call with all its attempts, such as 10m')
+    .option('--idle-timeout <time>', 'limit of a call without any sign of life')
+    .option('--retries <n>', 'tries after the first, for errors that are worth it')
+    .option('--turn-timeout <time>', 'limit of script code without an await (default 30s)')
+    .option('--memory <mb>', 'memory of the script (default 256)')
+    .option(
+      '--runs-dir <folder>',
+      'folder of the runs (env WF_RUNS_DIR; default: .claude/workflow-runs of the project)',
+    )
+    .option('--keep <n>', 'so many of the newest runs stay (default 50)')
+    .option('--fsync <mode>', 'group (default) or each: wait for the disk after every journal line')
+    .option('--drain <time>', 'how long started calls may finish after SIGTERM (default 300s, 8s as PID 1)')
+    .option('--reporter <name[=file]>', 'plain, jsonl, json, github or junit (repeatable; default plain)', collect)
+    .option('--output <file>', 'write the result there, as JSON')
+    .option('--allow-failures', 'exit 0 although some calls gave no answer')
+    .option('-q, --quiet', 'print only trouble')
+    .option('-v, --verbose', 'show stack traces of wf itself')
+    .addHelpText(
+      'after',
+      examples([
+        'wf run review --arg base=main --backend mock',
+        'wf run --resume-from 0b5ad1c3-6a0e-4c8e-9d53-0f3b8f4b2c11',
+      ]),
+    )
+    .action(async (script: string | undefined, flags: RunFlags) =>
+      setExit(await (await import('./run.js')).run(script, flags)),
+    );
+}

@@ -1,0 +1,104 @@
+import { type CallDetail, findCall, type RunView, readWorkflowRun } from '../../index.js';
+import { cleanLine } from '../../report/clean-line.js';
+import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
+
+/** `wf show`: what is recorded of a run, and no more than that. */
+export async function show(
+  id: string,
+  call: string | undefined,
+  flags: { json?: boolean; runsDir?: string },
+): Promise<number> {
+  const { details, ...run } = readWorkflowRun(id, { runsDir: flags.runsDir });
+  const found = call === undefined ? undefined : findCall(details, call);
+  if (flags.json) process.stdout.write(`${JSON.stringify(found ?? run, null, 2)}\n`);
+  else process.stdout.write(found === undefined ? describeRun(run) : describeCall(found));
+  return 0;
+}
+
+const row = (name: string, text: string): string => `${name.padEnd(10)} ${text}\n`;
+
+function describeRun(run: RunView): string {
+  let text = row('run', run.runId) + row('workflow', cleanLine(run.workflow)) + row('status', statusText(run));
+  if (run.owner !== null)
+    text += row('owner', `pid ${run.owner.pid} on ${run.owner.host}, last heartbeat ${run.owner.heartbeat}`);
+  if (run.resumedFrom !== null) text += row('from', run.resumedFrom);
+  text += row('started', run.startedAt);
+  if (run.endedAt !== null)
+    text += row('ended', `${run.endedAt} (${formatDuration(Date.parse(run.endedAt) - Date.parse(run.startedAt))})`);
+  text += row('backend', `${run.backend}${run.madeUp ? ' (answers are made up)' : ''}`);
+  text += row('folder', run.folder);
+  text += row(
+    'tokens',
+    `${formatTokens(run.usage.outputTokens)} out, ${formatTokens(run.usage.inputTokens)} in, cost ${formatUsd(run.usage.usd)}`,
+  );
+  if (run.error !== undefined) {
+    const { file, line, column, code, message, frame } = run.error;
+    text += row('error', `${code}: ${cleanLine(message)}${file === undefined ? '' : ` (${file}:${line}:${column})`}`);
+    if (frame !== undefined) text += `${frame.trimEnd()}\n`;
+  }
+  for (const phase of run.phases) {
+    const calls = run.calls.filter((call) => call.phase === phase.title);
+    text += `\n${phase.title === null ? '(no phase)' : cleanLine(phase.title)}\n`;
+    for (const call of calls) text += describeRow(call);
+  }
+  for (const notice of run.notices) text += `\n! ${cleanLine(notice, 2000)}\n`;
+  return text + nextStep(run);
+}
+
+/** Says only what was observed: without a live owner and a recorded end a run is interrupted, whatever it was doing. */
+function statusText(run: RunView): string {
+  if (run.status === 'interrupted') return 'interrupted (no end is recorded and its owner was not seen to live)';
+  return run.status;
+}
+
+function describeRow(call: RunView['calls'][number]): string {
+  const state = call.reused ? `reused from ${call.from}` : STATUS_WORDS[call.status];
+  const error = call.error === undefined ? '' : ` — ${call.error.code}: ${cleanLine(call.error.message, 200)}`;
+  return `  ${`#${call.n}`.padEnd(5)} ${cleanLine(call.label, 60).padEnd(40)} ${state}${error}\n`;
+}
+
+const STATUS_WORDS: Record<RunView['calls'][number]['status'], string> = {
+  ok: 'ok',
+  failed: 'failed',
+  skipped: 'skipped',
+  queued: 'waiting for its turn',
+  running: 'running',
+  'no-result': 'no result recorded',
+};
+
+function nextStep(run: RunView): string {
+  const open = run.calls.filter((call) => call.status === 'no-result').length;
+  if (run.status === 'completed' && open === 0 && run.counts.failed === 0) return '';
+  if (run.status === 'running') return '';
+  const look =
+    open === 0
+      ? ''
+      : `\n${open} ${open === 1 ? 'call has' : 'calls have'} no result recorded: what they did outside is not known. Look at the workspace first.`;
+  return `${look}\nTo go on: wf run --resume-from ${run.runId}\n`;
+}
+
+function describeCall(call: CallDetail): string {
+  let text = row('call', `#${call.n} ${cleanLine(call.label)}`);
+  text += row('status', call.reused ? `reused from ${call.from}` : STATUS_WORDS[call.status]);
+  if (call.phase !== null) text += row('phase', cleanLine(call.phase));
+  if (call.key !== null) text += row('key', call.key);
+  if (call.path) text += row('path', call.path);
+  text += row('attempts', String(call.attempts));
+  if (call.startedAt !== null) text += row('started', call.startedAt);
+  if (call.endedAt !== null) text += row('ended', call.endedAt);
+  if (call.model !== undefined) text += row('model', call.model);
+  if (call.sessionId !== undefined) text += row('session', call.sessionId);
+  if (call.usage !== undefined) text += row('tokens', `${call.usage.outputTokens} out, ${call.usage.inputTokens} in`);
+  if (call.error !== undefined) text += row('error', `${call.error.code}: ${call.error.message}`);
+  if (call.prompt !== undefined) text += `\nprompt\n${indent(call.prompt)}`;
+  if (call.options !== undefined) text += `\noptions\n${indent(JSON.stringify(call.options, null, 2))}`;
+  if ('output' in call)
+    text += `\nanswer\n${indent(typeof call.output === 'string' ? call.output : JSON.stringify(call.output, null, 2))}`;
+  return text;
+}
+
+const indent = (text: string): string =>
+  `${text
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n')}\n`;

@@ -1,0 +1,80 @@
+/** The verbs of `wf`. Each is one file under `commands/`, loaded when it is called. */
+import { Command, CommanderError } from 'commander';
+import { WfError } from '../shared/errors.js';
+import { VERSION } from '../shared/version.js';
+import { defineRun } from './commands/run-flags.js';
+import { showError } from './show-error.js';
+
+/** Runs one command line and returns the exit code. */
+export async function runCommandLine(words: readonly string[]): Promise<number> {
+  let exitCode = 0;
+  const program = buildProgram((code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const verbose = words.includes('-v') || words.includes('--verbose');
+    showError(error, { verbose });
+    return WfError.is(error) ? error.exitCode : 1;
+  }
+}
+
+function buildProgram(setExit: (code: number) => void): Command {
+  const program = new Command('wf')
+    .description('Runs agent workflow scripts, and never pays twice for a finished agent.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'wf: ')) });
+  program.addHelpText(
+    'after',
+    examples(['wf run review.js --backend mock', 'wf run --resume-from 0b5ad1c3-6a0e-4c8e-9d53-0f3b8f4b2c11']),
+  );
+
+  defineRun(program, setExit);
+
+  const reading = (command: Command): Command =>
+    command.option('--runs-dir <folder>', 'folder of the runs (default: .claude/workflow-runs of the project)');
+
+  reading(program.command('ls'))
+    .description('list runs, newest first')
+    .option('-n, --limit <n>', 'at most so many')
+    .option('--status <status>', 'only runs with this status')
+    .option('-q, --quiet', 'ids only')
+    .option('--json', 'one JSON array')
+    .addHelpText('after', examples(['wf ls -n 5', 'wf ls --status interrupted --json']))
+    .action(async (flags) => setExit(await (await import('./commands/ls.js')).list(flags)));
+
+  reading(program.command('show'))
+    .description('show one run, or one call of it')
+    .argument('<run>', 'run id, or a prefix that only one run has')
+    .argument('[call]', '#n, or a label or key prefix that only one call of the run has')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples(['wf show 0b5ad1c3', 'wf show 0b5ad1c3 "#3"']))
+    .action(async (run, call, flags) => setExit(await (await import('./commands/show.js')).show(run, call, flags)));
+
+  program
+    .command('check')
+    .description('check scripts without running them')
+    .argument('<script...>', 'files, or names of saved workflows')
+    .option('--json', 'one JSON array')
+    .addHelpText('after', examples(['wf check .claude/workflows/review.js', 'wf check review --json']))
+    .action(async (scripts, flags) => setExit(await (await import('./commands/check.js')).check(scripts, flags)));
+
+  reading(program.command('prune'))
+    .description('remove old runs')
+    .option('--keep <n>', 'so many of the newest stay (default 50)')
+    .option('--dry-run', 'say what would go, and remove nothing')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples(['wf prune --dry-run', 'wf prune --keep 20']))
+    .action(async (flags) => setExit(await (await import('./commands/prune.js')).prune(flags)));
+
+  for (const command of program.commands) command.exitOverride().helpOption('-h, --help', 'show help');
+  return program;
+}
+
+export const examples = (lines: string[]): string => `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;

@@ -1,0 +1,27 @@
+import { messageOf, WfError } from '../shared/errors.js';
+
+/** Prints what happened, where, and what to do; stack traces of `wf` itself only when asked for. */
+export function showError(error: unknown, options: { verbose: boolean }): void {
+  process.stderr.write(describeError(error, options.verbose));
+}
+
+/** The text of an error for people, with its line end. */
+export function describeError(error: unknown, verbose: boolean): string {
+  if (!WfError.is(error)) {
+    const stack = error instanceof Error && verbose ? `\n${error.stack}` : '';
+    return `wf: unexpected error: ${messageOf(error)}${stack}\n${verbose ? '' : 'Run it again with -v to see where.\n'}`;
+  }
+  let text = '';
+  for (const fault of [error, ...error.others]) {
+    const { place } = fault;
+    const where =
+      place?.file === undefined
+        ? ''
+        : ` ${place.file}${place.line === undefined ? '' : `:${place.line}:${place.column ?? 1}`}`;
+    text += `wf: ${fault.code}${where}: ${fault.message}\n`;
+    if (place?.frame !== undefined) text += `${place.frame.trimEnd()}\n`;
+    if (fault.remedy !== undefined) text += `  → ${fault.remedy}\n`;
+  }
+  if (verbose) text += `${error.stack}\n`;
+  return text;
+}

@@ -1,0 +1,65 @@
+/** Sends recorded answers to the sandbox in recorded order, a bounded window ahead of what it has delivered. */
+import type { CarriedLines, KeptResult } from '../journal/carry.js';
+import type { DownHead } from './sandbox/frames.js';
+
+const WINDOW_BYTES = 8 << 20;
+const FRAME_BYTES = 1 << 20;
+
+export interface AnswerFeeder {
+  /** Sends as much as fits the window. */
+  feed(): void;
+  /** The sandbox needs this one now: the window starts over from it. */
+  need(kept: number): void;
+  delivered(kept: number): void;
+}
+
+export function createAnswerFeeder(
+  carried: CarriedLines,
+  answers: readonly KeptResult[],
+  send: (head: DownHead, body: Buffer) => void,
+): AnswerFeeder {
+  const positions = new Map(answers.map((answer, position) => [answer.kept, position]));
+  const ahead = new Map<number, number>();
+  const done = new Set<number>();
+  let next = 0;
+  let aheadBytes = 0;
+
+  const sendFrom = (reset: boolean): void => {
+    let first = reset;
+    while (next < answers.length && aheadBytes < WINDOW_BYTES) {
+      const items: [number, number][] = [];
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      while (next < answers.length && bytes < FRAME_BYTES && aheadBytes < WINDOW_BYTES) {
+        const answer = answers[next++] as KeptResult;
+        if (done.has(answer.kept)) continue;
+        const output = carried.readOutput(answer);
+        items.push([answer.kept, output.length]);
+        pieces.push(output);
+        ahead.set(answer.kept, output.length);
+        bytes += output.length;
+        aheadBytes += output.length;
+      }
+      if (items.length > 0) send({ t: 'answers', items, reset: first }, Buffer.concat(pieces));
+      first = false;
+    }
+  };
+
+  return {
+    feed: () => sendFrom(false),
+    need(kept) {
+      const position = positions.get(kept);
+      if (position === undefined) return;
+      next = position;
+      ahead.clear();
+      aheadBytes = 0;
+      sendFrom(true);
+    },
+    delivered(kept) {
+      done.add(kept);
+      aheadBytes -= ahead.get(kept) ?? 0;
+      ahead.delete(kept);
+      if (aheadBytes < WINDOW_BYTES / 2) sendFrom(false);
+    },
+  };
+}

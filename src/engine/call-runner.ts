@@ -1,0 +1,161 @@
+/** Makes the request of one call, runs it against its backend, and can stop it. */
+import { hash } from 'node:crypto';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import type { AgentEvent, AgentRequest } from '../agents/backend.js';
+import { type CallOutcome, executeCall } from '../agents/execute-call.js';
+import type { DistributiveOmit } from './engine.js';
+import type { EngineOptions } from './engine-options.js';
+import type { RunEvent } from './events.js';
+import type { CallOptions } from './sandbox/call-options.js';
+
+export interface CallToRun {
+  n: number;
+  key: string;
+  path: string;
+  nth: number;
+  label: string;
+  phase: string | null;
+  prompt: string;
+  options: CallOptions | undefined;
+}
+
+export interface CallRunner {
+  execute(call: CallToRun): Promise<CallOutcome>;
+  abort(n: number): void;
+  abortAll(): void;
+  /** A recorded failure of that call: its next attempt is new work for the backend. */
+  countFailure(key: string, path: string, nth: number): void;
+}
+
+type Tell = (event: DistributiveOmit<RunEvent, 't'>) => void;
+
+export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner {
+  const controllers = new Map<number, AbortController>();
+  const failures = new Map<string, number>();
+  const identity = (key: string, path: string, nth: number): string => `${key}${nth}\n${path}`;
+
+  /** The same over resumes and retries while a call has no result; another one after a recorded failure. */
+  const makeCallKey = (call: CallToRun): string => {
+    const generation =
+      call.options?.cache === false
+        ? options.runId
+        : String(failures.get(identity(call.key, call.path, call.nth)) ?? 0);
+    return hash('sha256', JSON.stringify([options.root, call.key, call.path, call.nth, generation]), 'hex');
+  };
+
+  const makeRequest = (call: CallToRun, cwd: string): Omit<AgentRequest, 'attempt' | 'session'> => {
+    const given = call.options;
+    const agentType = given?.agentType;
+    const agent = agentType === undefined ? undefined : options.definitions.get(agentType);
+    return {
+      runId: options.runId,
+      callKey: makeCallKey(call),
+      key: call.key,
+      n: call.n,
+      nth: call.nth,
+      label: call.label,
+      phase: call.phase ?? undefined,
+      prompt: call.prompt,
+      schema: given?.schema as object | undefined,
+      model: given?.model ?? agent?.model ?? options.model,
+      effort: given?.effort ?? agent?.effort ?? options.effort,
+      agent,
+      agentType,
+      cwd,
+      permission: options.permission,
+      tools: given?.tools ?? agent?.tools,
+      disallowedTools: given?.disallowedTools ?? agent?.disallowedTools,
+    };
+  };
+
+  const onEvent = (call: CallToRun, event: AgentEvent): void => {
+    if (event.type === 'progress') tell({ type: 'call.progress', n: call.n, label: call.label, text: event.text });
+    else if (event.type === 'tool' && event.state === 'start') {
+      tell({ type: 'call.progress', n: call.n, label: call.label, text: `tool ${event.name}` });
+    }
+  };
+
+  return {
+    async execute(call) {
+      const given = call.options;
+      const backend = given?.backend === undefined ? options.backend : await options.backendNamed(given.backend);
+      if (backend === undefined)
+        return failed('WF_BACKEND_UNKNOWN', `No backend is named ${JSON.stringify(given?.backend)}.`);
+      if (given?.isolation === 'worktree' && backend.capabilities.madeUp !== true) {
+        return failed(
+          'WF_AGENT_OPTIONS',
+          "isolation 'worktree' is not available yet, and a call is never run without the isolation that it asks for.",
+        );
+      }
+      const cwd = resolveInside(options, given?.cwd);
+      if (cwd === undefined)
+        return failed('WF_AGENT_OPTIONS', `option cwd leaves the project: ${JSON.stringify(given?.cwd)}.`);
+      const controller = new AbortController();
+      controllers.set(call.n, controller);
+      const outcome = await executeCall(
+        backend,
+        makeRequest(call, cwd),
+        {
+          ...options.policy,
+          retries: given?.retries ?? options.policy.retries,
+          timeoutMs: given?.timeoutMs ?? options.policy.timeoutMs,
+          idleTimeoutMs: given?.stallMs ?? options.policy.idleTimeoutMs,
+        },
+        {
+          signal: controller.signal,
+          onEvent: (event) => onEvent(call, event),
+          onAttempt: (attempt) =>
+            tell({ type: 'call.started', n: call.n, label: call.label, phase: call.phase, attempt }),
+          onRetry: (kind, delayMs, attempt) =>
+            tell({ type: 'call.retry', n: call.n, label: call.label, kind, delayMs, attempt }),
+          onProcess: options.onProcess,
+          onProcessEnd: options.onProcessEnd,
+          sleep: (ms, signal) => sleep(options, ms, signal),
+        },
+      );
+      controllers.delete(call.n);
+      return outcome;
+    },
+    abort: (n) => controllers.get(n)?.abort(),
+    abortAll() {
+      for (const controller of controllers.values()) controller.abort();
+    },
+    countFailure(key, path, nth) {
+      const id = identity(key, path, nth);
+      failures.set(id, (failures.get(id) ?? 0) + 1);
+    },
+  };
+}
+
+function failed(code: string, message: string): CallOutcome {
+  return {
+    kind: 'failed',
+    error: { name: 'Error', code, message },
+    tell: 'throw',
+    shared: false,
+    usage: undefined,
+    attempts: 0,
+  };
+}
+
+function resolveInside(options: EngineOptions, cwd: string | undefined): string | undefined {
+  if (cwd === undefined) return options.startFolder;
+  const folder = resolve(options.startFolder, cwd);
+  const way = relative(options.projectRoot, folder);
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? undefined : folder;
+}
+
+function sleep(options: EngineOptions, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const onAbort = (): void => {
+      cancel();
+      reject(signal.reason);
+    };
+    const cancel = options.clock.after(ms, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,76 @@
+/** What a run needs from outside, and how it can end. */
+import type { AgentDefinition } from '../agents/agent-definitions.js';
+import type { AgentBackend, Permission } from '../agents/backend.js';
+import type { CallPolicy } from '../agents/execute-call.js';
+import type { CarriedLines } from '../journal/carry.js';
+import type { JournalStore } from '../journal/store.js';
+import type { CheckedScript } from '../script/checked-script.js';
+import type { Clock } from '../shared/clock.js';
+import type { ErrorRecord } from '../shared/outcome.js';
+import type { DispatchLimits } from './dispatcher.js';
+import type { EventListener } from './events.js';
+import type { CallOptions } from './sandbox/call-options.js';
+import type { SandboxLink } from './sandbox-link.js';
+
+export interface EngineOptions {
+  runId: string;
+  /** First run of the lineage. */
+  root: string;
+  script: CheckedScript;
+  /** JSON text, or undefined when the run has no args. */
+  argsJson: string | undefined;
+  backend: AgentBackend;
+  /** Another backend that a call names. */
+  backendNamed(name: string): Promise<AgentBackend | undefined>;
+  definitions: ReadonlyMap<string, AgentDefinition>;
+  builtInTypes: readonly string[];
+  /** Every agentType is accepted. */
+  anyAgentType: boolean;
+  limits: DispatchLimits & { turnTimeoutMs: number; memoryMb: number };
+  policy: CallPolicy;
+  match: 'content' | 'prefix';
+  model: string | undefined;
+  effort: string | undefined;
+  permission: Permission;
+  /** Absolute start folder, and the project root. */
+  startFolder: string;
+  projectRoot: string;
+  journal: JournalStore;
+  carried: CarriedLines | undefined;
+  sandbox: SandboxLink;
+  openWorkflow: OpenWorkflow;
+  clock: Clock;
+  onEvent: EventListener;
+  /** False once another process owns the lineage. */
+  isOwner(): boolean;
+  onProcess(pid: number): void;
+  onProcessEnd(pid: number): void;
+}
+
+export type OpenWorkflow = (
+  reference: { name: string } | { scriptPath: string },
+  recorded: ReadonlyMap<string, { source: string; path: string | null }>,
+) => Promise<
+  | { ok: true; script: CheckedScript; id: string; path: string | null }
+  | { ok: false; name: string; code: string; message: string }
+>;
+
+export type EngineEnd =
+  | { how: 'done'; hasResult: boolean; result: unknown }
+  | { how: 'failed'; error: ErrorRecord }
+  | { how: 'shared-failure'; error: ErrorRecord }
+  | { how: 'cancelled' }
+  | { how: 'drained' }
+  | { how: 'owner-lost' };
+
+export interface LiveCall {
+  n: number;
+  key: string;
+  path: string;
+  nth: number;
+  label: string;
+  phase: string | null;
+  prompt: string;
+  options: CallOptions | undefined;
+  startedAt: number;
+}

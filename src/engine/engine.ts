@@ -1,0 +1,366 @@
+/**
+ * The supervisor's side of one run: takes what the sandbox tells, has calls executed, writes the journal, and hands
+ * outcomes back. An outcome is in the journal before the script or anybody else learns of it.
+ */
+import type { CallOutcome } from '../agents/execute-call.js';
+import type { KeptResult } from '../journal/carry.js';
+import { callKey } from '../journal/key.js';
+import { isoTime } from '../shared/clock.js';
+import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
+import { type AnswerFeeder, createAnswerFeeder } from './answer-feeder.js';
+import { type CallRunner, createCallRunner } from './call-runner.js';
+import { createDispatcher, type Dispatcher } from './dispatcher.js';
+import type { EngineEnd, EngineOptions, LiveCall } from './engine-options.js';
+import type { RunEvent } from './events.js';
+import { explainDeath } from './explain-death.js';
+import { createRunJournal, type RunJournal } from './run-journal.js';
+import { type CallOptions, keyOptionsOf } from './sandbox/call-options.js';
+import type { DeliveredItem, UpEvent, UpMessage } from './sandbox/frames.js';
+import type { SandboxDeath } from './sandbox-link.js';
+import { explainScriptError } from './script-error.js';
+import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
+import { Tally } from './tally.js';
+
+/** One run in progress. Construct, then `run()` once. */
+export class Engine {
+  readonly tally = new Tally();
+  phase: string | null = null;
+  readonly #o: EngineOptions;
+  readonly #dispatcher: Dispatcher;
+  readonly #runner: CallRunner;
+  readonly #journal: RunJournal;
+  readonly #timers = new Map<number, () => void>();
+  readonly #kept = new Map<number, KeptResult>();
+  readonly #sources = new Map<string, string>();
+  #recordedScripts = new Map<string, { source: string; path: string | null }>();
+  #feeder: AnswerFeeder | undefined;
+  #outbox: { items: DeliveredItem[]; bodies: Buffer[] } = { items: [], bodies: [] };
+  #flushing = false;
+  #end: EngineEnd | undefined;
+  #resolve: (end: EngineEnd) => void = () => {};
+
+  constructor(options: EngineOptions) {
+    this.#o = options;
+    this.#dispatcher = createDispatcher(options.limits, {
+      spentTokens: () => this.tally.spentTokens,
+      mayDispatch: () => this.#checkOwner(),
+    });
+    this.#runner = createCallRunner(options, (event) => this.#tell(event));
+    this.#journal = createRunJournal(options.journal, (reason) => this.#warnJournal(reason));
+  }
+
+  /** Runs the script to its end; in-flight agents are ended or awaited before this resolves. */
+  async run(): Promise<EngineEnd> {
+    const ended = new Promise<EngineEnd>((resolve) => {
+      this.#resolve = resolve;
+    });
+    const { sandbox, script, limits } = this.#o;
+    this.#sources.set(script.filename, script.source);
+    void sandbox.gone.then((death) => this.#onDeath(death));
+    sandbox.limit(limits);
+    sandbox.listen((message) => this.#take(message));
+    this.#start();
+    const end = await ended;
+    sandbox.kill();
+    for (const cancel of this.#timers.values()) cancel();
+    this.#dispatcher.stop();
+    // A failure that concerns all calls lets what is in flight finish; every other end stops it.
+    if (end.how !== 'shared-failure' && end.how !== 'drained') this.#runner.abortAll();
+    await this.#dispatcher.idle();
+    await sandbox.gone;
+    this.tally.close();
+    return end;
+  }
+
+  /** Ends the run at once: nothing starts, agents are told to stop, and what they still print is no answer. */
+  cancel(): void {
+    this.#finish({ how: 'cancelled' });
+  }
+
+  /** Another process owns the lineage: nothing more is written. */
+  loseOwnership(): void {
+    this.#finish({ how: 'owner-lost' });
+  }
+
+  /** Nothing new starts; what runs may finish until `expire()` is called or nothing runs. */
+  async drain(expired: Promise<void>): Promise<void> {
+    this.#dispatcher.stop();
+    await Promise.race([this.#dispatcher.idle(), expired]);
+    if (this.#dispatcher.running > 0) this.#runner.abortAll();
+    this.#finish({ how: 'drained' });
+  }
+
+  get running(): number {
+    return this.#dispatcher.running;
+  }
+
+  #start(): void {
+    const { sandbox, argsJson, carried, backend } = this.#o;
+    const lines = sortCarried(carried, backend.capabilities.madeUp === true);
+    this.#recordedScripts = lines.scripts;
+    for (const line of lines.failures) this.#runner.countFailure(line.key, line.path, line.nth);
+    for (const line of lines.answers) this.#kept.set(line.kept, line);
+    sandbox.send(makeStartHead(this.#o, lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
+    if (carried === undefined || lines.answers.length === 0) return;
+    this.#feeder = createAnswerFeeder(carried, lines.answers, (head, body) => sandbox.send(head, body));
+    this.#feeder.feed();
+  }
+
+  #take(message: UpMessage): void {
+    if (this.#end !== undefined) return;
+    switch (message.t) {
+      case 'events':
+        for (const event of message.events) this.#takeEvent(event);
+        return;
+      case 'need':
+        this.#feeder?.need(message.kept);
+        return;
+      case 'workflow':
+        void this.#openWorkflow(message.reference);
+        return;
+      case 'end':
+        if (message.kind === 'done')
+          this.#finish({ how: 'done', hasResult: message.hasResult, result: message.result });
+        else this.#finish({ how: 'failed', error: explainScriptError(message.error, this.#sources) });
+        return;
+    }
+  }
+
+  #takeEvent(event: UpEvent): void {
+    switch (event[0]) {
+      case 'c':
+        return this.#dispatch(event);
+      case 'h':
+        return this.#recordHit(event);
+      case 'd':
+        return this.#journal.delivered(event[1]);
+      case 't':
+        return this.#journal.writeReplayedTimer({ n: event[1], ms: event[2], path: event[3] });
+      case 'T':
+        return this.#startTimer(event[1], event[2], event[3], event[4]);
+      case 'x':
+        this.#timers.get(event[1])?.();
+        this.#timers.delete(event[1]);
+        return;
+      case 'r': {
+        const [, n, label, phase, code, message] = event;
+        this.tally.see(n, label, phase || null, '');
+        this.tally.finish(n, 'failed', { code, message });
+        return this.#tell({
+          type: 'call.finished',
+          n,
+          label,
+          phase: phase || null,
+          status: 'failed',
+          reused: false,
+          from: null,
+          error: { code, message },
+          attempts: 0,
+          durationMs: 0,
+        });
+      }
+      case 'a':
+        this.#runner.abort(event[1]);
+        this.#dispatcher.drop(event[1]);
+        this.tally.abandon(event[1]);
+        return;
+      case 'l':
+        return this.#tell({ type: 'log', level: event[1] as 'log', message: event[2] });
+      case 'p':
+        this.phase = event[1];
+        return this.#tell({ type: 'phase', title: event[1] });
+      case 'w':
+        return this.#warnOf(event[1], event[2]);
+    }
+  }
+
+  #dispatch([, n, key, path, nth, label, phaseText, prompt, opts]: UpEvent & { 0: 'c' }): void {
+    const phase = phaseText === '' ? null : phaseText;
+    const options = (opts ?? undefined) as CallOptions | undefined;
+    const call: LiveCall = { n, key, path, nth, label, phase, prompt, options, startedAt: 0 };
+    this.tally.see(n, label, phase, key);
+    // The sandbox is the less trusted side: a key is made again before anything is spent on it.
+    const promptJson = JSON.stringify(prompt);
+    if (callKey(promptJson, options === undefined ? undefined : keyOptionsOf(options)) !== key) {
+      return this.#finish({
+        how: 'failed',
+        error: { code: 'WF_INTERNAL', message: `The sandbox made a wrong key for call ${n}.` },
+      });
+    }
+    this.#tell({ type: 'call.queued', n, label, phase });
+    this.#dispatcher.add({
+      n,
+      execute: () => {
+        call.startedAt = this.#o.clock.now();
+        this.tally.start(n);
+        return this.#runner.execute(call);
+      },
+      settle: (outcome) => this.#settle(call, promptJson, outcome),
+    });
+  }
+
+  #settle(call: LiveCall, promptJson: string, outcome: CallOutcome): void {
+    if (outcome.kind === 'cancelled') {
+      this.tally.finish(call.n, 'no-result');
+      return this.#tellFinished(call, 'no-result', undefined, undefined, outcome.attempts);
+    }
+    this.tally.spend(outcome.usage);
+    if (outcome.kind === 'failed' && outcome.shared) {
+      this.tally.finish(call.n, 'no-result', outcome.error);
+      this.#tellFinished(call, 'no-result', outcome.error, outcome.usage, outcome.attempts);
+      return this.#finish({ how: 'shared-failure', error: outcome.error });
+    }
+    const ok = outcome.kind === 'ok';
+    const { backend, clock } = this.#o;
+    this.#journal.writeResult(call, outcome, {
+      promptJson,
+      backend: call.options?.backend ?? backend.name,
+      madeUp: backend.capabilities.madeUp,
+      endedAt: clock.now(),
+    });
+    this.tally.finish(call.n, ok ? 'ok' : 'failed', ok ? undefined : outcome.error);
+    this.#tellFinished(call, ok ? 'ok' : 'failed', ok ? undefined : outcome.error, outcome.usage, outcome.attempts);
+    if (this.#end !== undefined) return;
+    const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;
+    const json = ok ? outcome.output : JSON.stringify({ name, code, message, tell: outcome.tell });
+    this.#deliver(call.n, ok, json, outcome.usage?.outputTokens ?? 0);
+  }
+
+  #recordHit([, n, key, path, nth, label, phaseText, kept]: UpEvent & { 0: 'h' }): void {
+    const phase = phaseText === '' ? null : phaseText;
+    const result = this.#kept.get(kept);
+    if (result === undefined) return;
+    this.#journal.writeHit({ n, key, path, nth, label, phase, of: kept });
+    this.tally.see(n, label, phase, key);
+    this.tally.reuse(n, result);
+    this.#feeder?.delivered(kept);
+    this.#tell({
+      type: 'call.finished',
+      n,
+      label,
+      phase,
+      status: 'ok',
+      reused: true,
+      from: result.from,
+      attempts: 0,
+      durationMs: 0,
+    });
+  }
+
+  #startTimer(id: number, n: number, ms: number, path: string): void {
+    const cancel = this.#o.clock.after(ms, () => {
+      this.#timers.delete(id);
+      if (this.#end !== undefined) return;
+      this.#journal.writeTimer(id, { n, ms, path });
+      this.#deliver(id, true, '', 0);
+    });
+    this.#timers.set(id, cancel);
+  }
+
+  async #openWorkflow(reference: { name: string } | { scriptPath: string }): Promise<void> {
+    const opened = await this.#o.openWorkflow(reference, this.#recordedScripts);
+    if (this.#end !== undefined) return;
+    if (!opened.ok) {
+      this.#o.sandbox.send({ t: 'workflow', ...opened });
+      return;
+    }
+    const { script, id, path } = opened;
+    this.#sources.set(script.filename, script.source);
+    if (this.#recordedScripts.get(id)?.source !== script.source) {
+      this.#recordedScripts.set(id, { source: script.source, path });
+      this.#journal.writeScript({ name: id, path, sha256: script.sha256, source: script.source });
+    }
+    this.#o.sandbox.send({ t: 'workflow', ok: true, script: forSandbox(script), name: script.meta.name });
+  }
+
+  /** Outcomes of one tick go down together; each is a turn of its own there. */
+  #deliver(id: number, ok: boolean, json: string, tokens: number): void {
+    const body = Buffer.from(json);
+    this.#outbox.items.push([id, ok ? 1 : 0, body.length, tokens]);
+    this.#outbox.bodies.push(body);
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => {
+      this.#flushing = false;
+      const { items, bodies } = this.#outbox;
+      this.#outbox = { items: [], bodies: [] };
+      if (this.#end === undefined) this.#o.sandbox.send({ t: 'deliver', items }, Buffer.concat(bodies));
+    });
+  }
+
+  #warnJournal(reason: string): void {
+    this.#tell({
+      type: 'warning',
+      code: 'WF_JOURNAL_WRITE',
+      message: `The journal cannot be written (${reason}); the run goes on, lines are kept in memory and tried again. Until that works, a resume would run these calls again.`,
+    });
+  }
+
+  #checkOwner(): boolean {
+    if (this.#o.isOwner()) return true;
+    this.#finish({ how: 'owner-lost' });
+    return false;
+  }
+
+  #onDeath(death: SandboxDeath): void {
+    if (death.why === 'killed') return;
+    const error = explainDeath(death, this.#o.limits);
+    this.#finish({ how: 'failed', error });
+  }
+
+  #finish(end: EngineEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#resolve(end);
+  }
+
+  #warnOf(code: string, text: string): void {
+    if (code === 'WF_UNKNOWN_OPTION') {
+      return this.#tell({
+        type: 'warning',
+        code,
+        message: `agent(): unknown option ${JSON.stringify(text)} is ignored.`,
+      });
+    }
+    if (code !== 'WF_SLOT_FAILED') return this.#tell({ type: 'warning', code, message: text });
+    const { slot, error, file } = JSON.parse(text) as {
+      slot: string;
+      error: { name: string; message: string; stack: string; code: string };
+      file: string;
+    };
+    const record = explainScriptError(
+      { ...error, code: error.code || 'WF_SCRIPT_THREW', filename: file },
+      this.#sources,
+    );
+    const where = record.line === undefined ? '' : ` (${record.file}:${record.line}:${record.column})`;
+    this.#tell({ type: 'log', level: 'warn', message: `${slot} failed: ${record.message}${where}` });
+  }
+
+  #tellFinished(
+    call: LiveCall,
+    status: 'ok' | 'failed' | 'no-result',
+    error: ErrorRecord | undefined,
+    usage: CallUsage | undefined,
+    attempts: number,
+  ): void {
+    this.#tell({
+      type: 'call.finished',
+      n: call.n,
+      label: call.label,
+      phase: call.phase,
+      status,
+      reused: false,
+      from: null,
+      ...(error === undefined ? {} : { error }),
+      ...(usage === undefined ? {} : { usage }),
+      attempts,
+      durationMs: call.startedAt === 0 ? 0 : this.#o.clock.now() - call.startedAt,
+    });
+  }
+
+  #tell(event: DistributiveOmit<RunEvent, 't'>): void {
+    this.#o.onEvent({ t: isoTime(this.#o.clock.now()), ...event } as RunEvent);
+  }
+}
+
+export type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

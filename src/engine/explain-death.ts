@@ -1,0 +1,19 @@
+import type { ErrorCode } from '../shared/errors.js';
+import type { ErrorRecord } from '../shared/outcome.js';
+import type { SandboxDeath } from './sandbox-link.js';
+
+/** Says of a sandbox that is gone only what was seen. */
+export function explainDeath(
+  death: Exclude<SandboxDeath, { why: 'killed' }>,
+  limits: { memoryMb: number },
+): ErrorRecord {
+  const code: ErrorCode =
+    death.why === 'unresponsive' ? 'WF_TURN_TIMEOUT' : death.why === 'memory' ? 'WF_SCRIPT_MEMORY' : 'WF_SANDBOX_DIED';
+  const message =
+    death.why === 'unresponsive'
+      ? `The script did not come back from a turn within ${death.afterMs} ms; its sandbox was ended.`
+      : death.why === 'memory'
+        ? `The script needed more memory than its limit of ${limits.memoryMb} MB allows: ${death.detail}.`
+        : `The sandbox process died (${death.detail}). Finished calls are in the journal; the run can be resumed.`;
+  return { code, message };
+}

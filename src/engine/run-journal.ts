@@ -1,0 +1,92 @@
+/** Writes the lines of one run in order, and says once when the journal cannot be written. */
+import type { CallOutcome } from '../agents/execute-call.js';
+import { encodeHit, encodeResult, encodeScript, encodeTimer } from '../journal/encode.js';
+import type { ScriptEntry } from '../journal/entry.js';
+import type { JournalStore } from '../journal/store.js';
+import { isoTime } from '../shared/clock.js';
+import type { LiveCall } from './engine-options.js';
+import { createPlaceCounter } from './place-counter.js';
+
+export interface RunJournal {
+  /** Writes the outcome of a call; what is delivered later is confirmed by `delivered(n)`. */
+  writeResult(call: LiveCall, outcome: Exclude<CallOutcome, { kind: 'cancelled' }>, details: ResultDetails): void;
+  writeHit(hit: {
+    n: number;
+    key: string;
+    path: string;
+    nth: number;
+    label: string;
+    phase: string | null;
+    of: number;
+  }): void;
+  /** A timer that fires now; its delivery is confirmed by its id. */
+  writeTimer(id: number, timer: { n: number; ms: number; path: string }): void;
+  writeReplayedTimer(timer: { n: number; ms: number; path: string }): void;
+  writeScript(script: Pick<ScriptEntry, 'name' | 'path' | 'sha256' | 'source'>): void;
+  /** The sandbox has delivered what was written under this call number or timer id. */
+  delivered(id: number): void;
+}
+
+export interface ResultDetails {
+  promptJson: string;
+  backend: string;
+  madeUp: boolean | undefined;
+  endedAt: number;
+}
+
+/** @param onFailure called once, with the reason, when lines cannot be written and stay in memory */
+export function createRunJournal(store: JournalStore, onFailure: (reason: string) => void): RunJournal {
+  const places = createPlaceCounter();
+  /** Places of live deliveries that the sandbox has not confirmed. */
+  const unconfirmed = new Map<number, number>();
+  let warned = false;
+
+  const append = (line: Buffer): void => {
+    if (store.append(line) || warned) return;
+    warned = true;
+    onFailure(store.unwritten.reason ?? 'unknown cause');
+  };
+  const takeLive = (id: number): number => {
+    const place = places.takeLive();
+    unconfirmed.set(id, place);
+    return place;
+  };
+
+  return {
+    writeResult(call, outcome, details) {
+      const ok = outcome.kind === 'ok';
+      const { key, path, nth, label, phase } = call;
+      const entry = {
+        seq: takeLive(call.n),
+        n: call.n,
+        key,
+        path,
+        nth,
+        label,
+        phase,
+        kind: ok ? ('ok' as const) : ('failed' as const),
+        madeUp: details.madeUp,
+        usage: outcome.usage,
+        error: ok ? undefined : { code: outcome.error.code, message: outcome.error.message },
+        backend: details.backend,
+        model: ok ? outcome.model : undefined,
+        sessionId: outcome.session,
+        attempts: outcome.attempts,
+        startedAt: isoTime(call.startedAt || details.endedAt),
+        endedAt: isoTime(details.endedAt),
+        opts: call.options as Record<string, unknown> | undefined,
+      };
+      append(encodeResult(entry, ok ? outcome.output : undefined, details.promptJson));
+    },
+    writeHit: (hit) => append(encodeHit({ seq: places.takeReplayed(), ...hit })),
+    writeTimer: (id, timer) => append(encodeTimer({ seq: takeLive(id), ...timer })),
+    writeReplayedTimer: (timer) => append(encodeTimer({ seq: places.takeReplayed(), ...timer })),
+    writeScript: (script) => append(encodeScript(script)),
+    delivered(id) {
+      const place = unconfirmed.get(id);
+      if (place === undefined) return;
+      unconfirmed.delete(id);
+      places.delivered(place);
+    },
+  };
+}

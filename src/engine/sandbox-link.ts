@@ -1,0 +1,188 @@
+/**
+ * The supervisor's end of the sandbox process: starts it, talks to it, and ends it with SIGKILL — the only end that a
+ * stuck isolate cannot refuse — when it does not come back from a turn or takes too much memory.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import { rssBytes } from '../shared/process-info.js';
+import { type DownHead, encodeFrame, type UpMessage } from './sandbox/frames.js';
+
+export interface SandboxLaunch {
+  nodePath: string;
+  /** The bundled sandbox process and the prelude's text. */
+  sandboxPath: string;
+  preludePath: string;
+  /** Addon files of isolated-vm, the newest version first. */
+  addons: readonly string[];
+  /** False starts it without Node's permission model. */
+  permission: boolean;
+  /** `PATH` is not needed; `TZ` and locale are pinned here, since ICU reads them from the process. */
+  env?: Record<string, string>;
+}
+
+export type SandboxDeath =
+  | { why: 'unresponsive'; afterMs: number }
+  | { why: 'memory'; detail: string }
+  | { why: 'killed' }
+  | { why: 'died'; detail: string };
+
+export interface SandboxLink {
+  readonly pid: number | undefined;
+  send(head: DownHead, body?: Buffer): void;
+  /** Ends the process. */
+  kill(): void;
+  /** Resolves when the process is gone, however. */
+  readonly gone: Promise<SandboxDeath>;
+  listen(listener: (message: UpMessage) => void): void;
+  /** Sets the limits once they are known; the process is started before the script is even read. */
+  limit(limits: { turnTimeoutMs: number; memoryMb: number }): void;
+}
+
+const CHECK_EVERY_MS = 100;
+/** Beyond the turn's own limit, which the isolate enforces itself where it can. */
+const TURN_GRACE_MS = 1000;
+/** The isolate's limit is soft; beyond this the process is ended from outside. */
+const rssLimit = (memoryMb: number): number => (memoryMb * 4 + 256) * 1024 * 1024;
+
+export function startSandbox(launch: SandboxLaunch): SandboxLink {
+  const child = spawn(launch.nodePath, [...flags(launch), launch.sandboxPath, launch.preludePath, ...launch.addons], {
+    // A session of its own: a terminal's Ctrl-C reaches only the supervisor.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    env: { TZ: 'UTC', LC_ALL: 'en_US.UTF-8', LANG: 'en_US.UTF-8', ...launch.env },
+  });
+  return new Link(child);
+}
+
+function flags(launch: SandboxLaunch): string[] {
+  const always = ['--no-node-snapshot', '--enable-experimental-regexp-engine-on-excessive-backtracks'];
+  if (!launch.permission) return always;
+  const readable = [launch.sandboxPath, launch.preludePath, ...launch.addons];
+  return [
+    ...always,
+    '--permission',
+    '--allow-addons',
+    '--disable-warning=SecurityWarning',
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+  ];
+}
+
+class Link implements SandboxLink {
+  readonly pid: number | undefined;
+  readonly gone: Promise<SandboxDeath>;
+  readonly #child: ChildProcess;
+  readonly #pipe: Duplex;
+  #listener: (message: UpMessage) => void = () => {};
+  #early: UpMessage[] | undefined = [];
+  #carry: Buffer[] = [];
+  #stderr = '';
+  #sent = 0;
+  #resting = false;
+  #got = 0;
+  /** Time without a sign of life, counted in ticks so that a suspended laptop does not count. */
+  #silentMs = 0;
+  #death: SandboxDeath | undefined;
+  #limits = { turnTimeoutMs: 30_000, memoryMb: 256 };
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.pid = child.pid;
+    this.#pipe = child.stdio[3] as Duplex;
+    this.#pipe.on('data', (bytes: Buffer) => this.#read(bytes));
+    this.#pipe.on('error', () => {});
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      if (this.#stderr.length < 8000) this.#stderr += text;
+    });
+    const watch = setInterval(() => this.#check(), CHECK_EVERY_MS);
+    this.gone = new Promise((resolve) => {
+      const end = (death: SandboxDeath): void => {
+        clearInterval(watch);
+        this.#pipe.destroy();
+        resolve(this.#death ?? death);
+      };
+      child.on('error', (error) => end({ why: 'died', detail: error.message }));
+      child.on('close', (code, signal) => end(this.#explain(code, signal)));
+    });
+  }
+
+  listen(listener: (message: UpMessage) => void): void {
+    this.#listener = listener;
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const message of early) listener(message);
+  }
+
+  limit(limits: { turnTimeoutMs: number; memoryMb: number }): void {
+    this.#limits = limits;
+  }
+
+  send(head: DownHead, body?: Buffer): void {
+    if (this.#death !== undefined) return;
+    this.#sent++;
+    this.#resting = false;
+    this.#silentMs = 0;
+    this.#pipe.write(encodeFrame(head, body));
+  }
+
+  kill(): void {
+    this.#end({ why: 'killed' });
+  }
+
+  #end(death: SandboxDeath): void {
+    this.#death ??= death;
+    this.#child.kill('SIGKILL');
+  }
+
+  #read(bytes: Buffer): void {
+    let from = 0;
+    for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, from)) {
+      const end = bytes.subarray(from, at);
+      const line = this.#carry.length === 0 ? end : Buffer.concat([...this.#carry, end]);
+      this.#carry = [];
+      from = at + 1;
+      this.#take(JSON.parse(line.toString()) as UpMessage);
+    }
+    if (from < bytes.length) this.#carry.push(bytes.subarray(from));
+  }
+
+  #take(message: UpMessage): void {
+    if (this.#death !== undefined) return;
+    this.#silentMs = 0;
+    if (message.t === 'events') {
+      this.#got = message.got;
+      this.#resting = message.rest && message.got === this.#sent;
+    } else if (message.t === 'end' || message.t === 'workflow' || message.t === 'need' || message.t === 'deps') {
+      // It waits for us.
+      this.#resting = true;
+    }
+    if (this.#early !== undefined) this.#early.push(message);
+    else this.#listener(message);
+  }
+
+  #check(): void {
+    if (this.#child.pid === undefined || this.#death !== undefined) return;
+    const rss = rssBytes(this.#child.pid) ?? 0;
+    if (rss > rssLimit(this.#limits.memoryMb)) {
+      this.#end({ why: 'memory', detail: `its process took ${Math.round(rss / 2 ** 20)} MB` });
+      return;
+    }
+    if (this.#resting || this.#sent === 0 || this.#got > this.#sent) return;
+    this.#silentMs += CHECK_EVERY_MS;
+    const limit = this.#limits.turnTimeoutMs + TURN_GRACE_MS;
+    if (this.#silentMs > limit) this.#end({ why: 'unresponsive', afterMs: this.#limits.turnTimeoutMs });
+  }
+
+  #explain(code: number | null, signal: NodeJS.Signals | null): SandboxDeath {
+    if (/heap out of memory|out of memory|invalid size error|Array buffer allocation failed/i.test(this.#stderr)) {
+      return { why: 'memory', detail: 'its process ran out of memory' };
+    }
+    // A crash of Node prints its error between the place and the stack; an abort of V8 prints what is fatal.
+    const lines = this.#stderr.split('\n').map((line) => line.trim());
+    const told =
+      lines.find((line) => /^(\w*Error|FATAL ERROR|#? ?Fatal)/.test(line)) ??
+      lines.filter((line) => line !== '').at(-1);
+    const tail = (told ?? '').slice(0, 400);
+    const how = signal === null ? `exit code ${code}` : signal;
+    return { why: 'died', detail: tail === '' ? how : `${how}: ${tail}` };
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * The sandbox process: it runs one workflow script (and the child workflows that it opens) and nothing else. It reads
+ * no files but its own code, holds no secrets, and may be killed at any time. Arguments: prelude file, addon files.
+ */
+import { readFileSync } from 'node:fs';
+import { createAnswerWindow } from './answer-window.js';
+import { readSome, writeAll } from './channel.js';
+import { createFrameReader, type DownHead, type Frame } from './frames.js';
+import { createFitCheck } from './fit-check.js';
+import { createIsolateHost, type IsolateHost } from './isolate-host.js';
+import { loadIsolatedVm } from './load-isolated-vm.js';
+import type { PreludeConfig } from './prelude/host.js';
+import { createReplayIndex } from './replay-index.js';
+import { type LoopPorts, runLoop } from './run-loop.js';
+import { createUpStream } from './up-stream.js';
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+const up = createUpStream(writeAll);
+const nextFrame = createFrameReader(readSome);
+
+/** Ends this process in the one way that cannot hang. */
+const leave = (): never => {
+  process.kill(process.pid, 'SIGKILL');
+  throw new Error('unreachable');
+};
+
+function receiveFrame(): Frame {
+  const frame = nextFrame();
+  if (frame === undefined) return leave();
+  up.countFrame();
+  return frame;
+}
+
+function start(): void {
+  const [preludePath, ...addons] = process.argv.slice(2);
+  const prelude = readFileSync(preludePath as string, 'utf8');
+  const { ivm, path } = loadIsolatedVm(addons, __filename);
+  up.send({ t: 'ready', isolatedVm: path });
+  const { head, body } = receiveFrame();
+  if (head.t !== 'start') return leave();
+
+  const inbox: LoopPorts['inbox'] = [];
+  const replies: Frame[] = [];
+  const receive = (): boolean => {
+    const frame = receiveFrame();
+    takeFrame(frame, inbox, replies);
+    return true;
+  };
+  const window = createAnswerWindow((kept) => {
+    if (kept >= 0) up.send({ t: 'need', kept });
+    return receive();
+  });
+  const takeFrame = (frame: Frame, outcomes: LoopPorts['inbox'], others: Frame[]): void => {
+    const down = frame.head;
+    if (down.t === 'deliver') {
+      let at = 0;
+      for (const item of down.items) {
+        outcomes.push({ item, json: frame.body.toString('utf8', at, at + item[2]) });
+        at += item[2];
+      }
+    } else if (down.t === 'answers') window.receive(down.items, frame.body, down.reset);
+    else others.push({ head: down, body: Buffer.from(frame.body) });
+  };
+  const awaitReply = (): DownHead => {
+    while (replies.length === 0) receive();
+    return (replies.shift() as Frame).head;
+  };
+
+  const open = (
+    script: (DownHead & { t: 'start' })['script'],
+    args: string | undefined,
+    config: PreludeConfig,
+  ): IsolateHost =>
+    createIsolateHost({
+      ivm,
+      prelude,
+      script,
+      config,
+      args,
+      memoryMb: head.memoryMb,
+      turnTimeoutMs: head.turnTimeoutMs,
+    });
+
+  const main = open(head.script, head.hasArgs ? body.toString('utf8') : undefined, {
+    path: '',
+    fixedPhase: null,
+    logPrefix: '',
+    child: false,
+    budgetTotal: head.budgetTotal,
+    lazy: head.script.lazy,
+  });
+
+  const end = runLoop(main, {
+    up,
+    inbox,
+    window,
+    receive,
+    index: createReplayIndex(head.results, head.timers),
+    types: { digests: head.agentTypes, any: head.anyAgentType },
+    match: head.match,
+    turnTimeoutMs: head.turnTimeoutMs,
+    memoryMb: head.memoryMb,
+    fits: createFitCheck(),
+    openChild(reference, args, path) {
+      up.send({ t: 'workflow', reference: JSON.parse(reference) });
+      const reply = awaitReply();
+      if (reply.t !== 'workflow') return leave();
+      if (!reply.ok) return { name: 'WorkflowError', code: reply.code, message: reply.message };
+      return open(reply.script, args === '' ? undefined : args, {
+        path,
+        fixedPhase: `▸ ${reply.name}`,
+        logPrefix: `[${reply.name}] `,
+        child: true,
+        budgetTotal: head.budgetTotal,
+        lazy: reply.script.lazy,
+      });
+    },
+  });
+  if (end === undefined) return leave();
+  if (end.kind === 'done') {
+    // The result is JSON text already.
+    writeAll(
+      `{"t":"end","kind":"done","hasResult":${end.hasResult}${end.hasResult ? `,"result":${end.result as string}` : ''}}\n`,
+    );
+  } else up.send(end);
+  // The supervisor ends this process: leaving by itself could hang in a disposed isolate.
+  for (;;) receiveFrame();
+}
+
+start();

@@ -1,0 +1,112 @@
+import { type Answer, waitFor } from './calls.js';
+import { describe, makeError } from './errors.js';
+import { config, hostCall } from './host.js';
+import {
+  G,
+  isArray,
+  keys,
+  lock,
+  parse,
+  PTypeError,
+  SafeMap,
+  stringify,
+  textReplace,
+  textSlice,
+} from './primordials.js';
+import { currentPhase } from './phase.js';
+import { currentPath } from './place.js';
+import { plain } from './plain.js';
+
+const KNOWN = new SafeMap<string, true>();
+const OPTION_NAMES = [
+  'schema',
+  'model',
+  'effort',
+  'isolation',
+  'agentType',
+  'stallMs',
+  'disallowedTools',
+  'bashCommandClamp',
+  'timeoutMs',
+  'retries',
+  'cwd',
+  'tools',
+  'cache',
+  'salt',
+  'deps',
+  'backend',
+  'effect',
+];
+for (let i = 0; i < OPTION_NAMES.length; i++) KNOWN.set(OPTION_NAMES[i] as string, true);
+const warned = new SafeMap<string, true>();
+
+/** Queues one call. Throws (as a rejection) for a prompt or options that are no such thing. */
+function queueCall(prompt: unknown, opts: unknown): Promise<Answer> {
+  if (typeof prompt !== 'string')
+    throw new PTypeError(`agent(prompt): the prompt must be a string; got ${describe(prompt)}.`);
+  if (prompt === '') throw new PTypeError('agent(prompt): the prompt is empty.');
+  let label: string | undefined;
+  let phase = currentPhase();
+  let optionsText = '';
+  if (opts !== undefined && opts !== null) {
+    if (typeof opts !== 'object' || isArray(opts))
+      throw new PTypeError(`agent(prompt, options): the options must be an object; got ${describe(opts)}.`);
+    const options = opts as Record<string, unknown>;
+    label = textOption(options, 'label');
+    const given = textOption(options, 'phase');
+    if (given !== undefined && config.fixedPhase === null) phase = given;
+    optionsText = readOptions(options);
+  }
+  if (label === undefined || label === '')
+    label = textSlice(textReplace(textSlice(prompt, 0, 400), /\s+/g, ' '), 0, 60);
+  return waitFor((id) => hostCall(id, 'agent', prompt, label, phase ?? '', optionsText, currentPath()));
+}
+
+function textOption(options: Record<string, unknown>, name: string): string | undefined {
+  const value = options[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string')
+    throw new PTypeError(`agent(): option ${name} must be a string; got ${describe(value)}.`);
+  return value;
+}
+
+/** JSON text of the options other than label and phase; empty when there are none. */
+function readOptions(options: Record<string, unknown>): string {
+  const names = keys(options);
+  let found: Record<string, unknown> | undefined;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string;
+    if (name === 'label' || name === 'phase') continue;
+    if (!KNOWN.has(name)) {
+      if (!warned.has(name)) {
+        warned.set(name, true);
+        hostCall(0, 'unknown-option', name);
+      }
+      continue;
+    }
+    const value = plain(options[name], `option ${name}`);
+    if (value === undefined) continue;
+    found ??= { __proto__: null } as unknown as Record<string, unknown>;
+    found[name] = value;
+  }
+  return found === undefined ? '' : stringify(found);
+}
+
+const agent = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
+  const answer = await queueCall(prompt, opts);
+  if (answer.cause === undefined) return parse(answer.json as string);
+  if (answer.cause.tell === 'null') return null;
+  throw makeError(answer.cause);
+};
+
+/** The same call; tells why there is no answer instead of giving `null` or throwing. */
+const settled = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
+  const answer = await queueCall(prompt, opts);
+  if (answer.cause === undefined) return { ok: true, value: parse(answer.json as string) };
+  const { name, code, message } = answer.cause;
+  return { ok: false, cause: { name, code, message } };
+};
+
+lock(agent, 'name', 'agent');
+lock(agent, 'settled', settled, true);
+lock(G, 'agent', agent, true);

@@ -1,0 +1,47 @@
+/**
+ * Host calls: a call queues text and waits; the host delivers one completion a turn.
+ * An async function that throws after its `await` leaves a stack that names the `await` in the workflow, for nothing.
+ */
+import { parse, P, SafeMap } from './primordials.js';
+import type { Cause } from './errors.js';
+
+/** How the host answers. `cause` is set when there is no value. */
+export interface Answer {
+  json: string | undefined;
+  cause: (Cause & { tell: 'null' | 'throw' }) | undefined;
+}
+
+const pending = new SafeMap<number, (answer: Answer) => void>();
+let nextId = 1;
+/** Output tokens of every answer that was delivered to this workflow, in order. */
+let delivered = 0;
+
+export const deliveredTokens = (): number => delivered;
+
+export function openCall(resolve: (answer: Answer) => void): number {
+  const id = nextId++;
+  pending.set(id, resolve);
+  return id;
+}
+
+export const dropCall = (id: number): boolean => pending.delete(id);
+
+/** Queues a call and waits for its answer. */
+export function waitFor(queue: (id: number) => void): Promise<Answer> {
+  return new P((resolve) => queue(openCall(resolve)));
+}
+
+/** Called by the host, once a turn. */
+export function deliver(id: number, ok: boolean, json: string | undefined, tokens: number): void {
+  delivered += tokens;
+  const resolve = pending.get(id);
+  if (resolve === undefined) return;
+  pending.delete(id);
+  if (ok) resolve({ __proto__: null, json, cause: undefined } as Answer);
+  else resolve({ __proto__: null, json: undefined, cause: parse(json as string) } as Answer);
+}
+
+/** Called by the host for tokens of a child workflow: the budget is shared. */
+export function addTokens(tokens: number): void {
+  delivered += tokens;
+}

@@ -1,0 +1,44 @@
+/** Collects what happened and sends it up in batches: when waiting, when much has gathered, or when time has passed. */
+import type { UpEvent, UpMessage } from './frames.js';
+
+const FLUSH_CHARS = 1 << 18;
+/** The supervisor takes a silence longer than a turn's limit for a hang, so turns of a long replay must be heard of. */
+const FLUSH_AFTER_MS = 20;
+
+export interface UpStream {
+  add(event: UpEvent): void;
+  /** Sends the batch when it is large or old. */
+  flushIfDue(): void;
+  flush(rest: boolean): void;
+  send(message: UpMessage): void;
+  /** A frame was received. */
+  countFrame(): void;
+}
+
+export function createUpStream(write: (text: string) => void): UpStream {
+  let batch = '';
+  let since = performance.now();
+  let got = 0;
+  const flush = (rest: boolean): void => {
+    if (batch === '' && !rest) return;
+    write(`{"t":"events","got":${got},"rest":${rest},"events":[${batch}]}\n`);
+    batch = '';
+    since = performance.now();
+  };
+  return {
+    add(event) {
+      batch += batch === '' ? JSON.stringify(event) : `,${JSON.stringify(event)}`;
+    },
+    flushIfDue() {
+      if (batch.length >= FLUSH_CHARS || performance.now() - since >= FLUSH_AFTER_MS) flush(false);
+    },
+    flush,
+    send(message) {
+      flush(false);
+      write(`${JSON.stringify(message)}\n`);
+    },
+    countFrame() {
+      got++;
+    },
+  };
+}

@@ -1,0 +1,146 @@
+/** Counts logical calls and what they cost: the same numbers in terminal, JSON and `state.json`. */
+import {
+  type CallStatus,
+  type CallUsage,
+  type Counts,
+  emptyCounts,
+  emptyUsage,
+  type Usage,
+} from '../shared/outcome.js';
+import type { Failure, PhaseCounts } from './events.js';
+
+interface Seen {
+  n: number;
+  label: string;
+  phase: string | null;
+  key: string;
+  status: CallStatus;
+  reused: boolean;
+  executed: boolean;
+  abandoned: boolean;
+  code: string;
+  message: string;
+}
+
+export class Tally {
+  readonly #calls = new Map<number, Seen>();
+  readonly #answered = new Set<string>();
+  readonly #usage = emptyUsage();
+  readonly #phases: (string | null)[] = [];
+  /** Output tokens that this run itself has spent. */
+  spentTokens = 0;
+
+  /** A call was seen for the first time. */
+  see(n: number, label: string, phase: string | null, key: string): void {
+    this.#calls.set(n, {
+      n,
+      label,
+      phase,
+      key,
+      status: 'queued',
+      reused: false,
+      executed: false,
+      abandoned: false,
+      code: '',
+      message: '',
+    });
+    if (!this.#phases.includes(phase)) this.#phases.push(phase);
+  }
+
+  get(n: number): Readonly<Seen> | undefined {
+    return this.#calls.get(n);
+  }
+
+  start(n: number): void {
+    const call = this.#calls.get(n);
+    if (call === undefined) return;
+    call.status = 'running';
+    call.executed = true;
+  }
+
+  reuse(n: number, usage: { outputTokens: number; usd: number | null }): void {
+    const call = this.#calls.get(n);
+    if (call === undefined) return;
+    call.status = 'ok';
+    call.reused = true;
+    this.#answered.add(call.key);
+    this.#usage.savedOutputTokens += usage.outputTokens;
+    if (usage.usd !== null) this.#usage.savedUsd = (this.#usage.savedUsd ?? 0) + usage.usd;
+  }
+
+  finish(n: number, status: CallStatus, cause?: { code: string; message: string }): void {
+    const call = this.#calls.get(n);
+    if (call === undefined) return;
+    call.status = status;
+    if (status === 'ok') this.#answered.add(call.key);
+    if (cause !== undefined) {
+      call.code = cause.code;
+      call.message = cause.message;
+    }
+  }
+
+  abandon(n: number): void {
+    const call = this.#calls.get(n);
+    if (call === undefined || call.status === 'ok' || call.status === 'failed' || call.status === 'skipped') return;
+    call.abandoned = true;
+    call.status = 'no-result';
+  }
+
+  spend(usage: CallUsage | undefined): void {
+    if (usage === undefined) return;
+    this.spentTokens += usage.outputTokens;
+    this.#usage.inputTokens += usage.inputTokens;
+    this.#usage.outputTokens += usage.outputTokens;
+    this.#usage.cacheReadTokens += usage.cacheReadTokens ?? 0;
+    if (usage.usd != null) this.#usage.usd = (this.#usage.usd ?? 0) + usage.usd;
+  }
+
+  /** Whatever is still open when the run ends has no result. */
+  close(): void {
+    for (const call of this.#calls.values()) {
+      if (call.status === 'queued' || call.status === 'running') call.status = 'no-result';
+    }
+  }
+
+  get usage(): Usage {
+    return { ...this.#usage };
+  }
+
+  get counts(): Counts {
+    return this.#count(() => true);
+  }
+
+  get phases(): PhaseCounts[] {
+    return this.#phases.map((title) => ({ title, counts: this.#count((call) => call.phase === title) }));
+  }
+
+  get failures(): Failure[] {
+    const failures: Failure[] = [];
+    for (const call of this.#calls.values()) {
+      if (call.status !== 'failed' && call.code === '') continue;
+      const { n, label, phase, status, code, message } = call;
+      failures.push({ n, label, phase, status, code, message, recovered: this.#isRecovered(call) });
+    }
+    return failures;
+  }
+
+  #isRecovered(call: Seen): boolean {
+    return call.status === 'failed' && call.key !== '' && this.#answered.has(call.key);
+  }
+
+  #count(wanted: (call: Seen) => boolean): Counts {
+    const counts = emptyCounts();
+    for (const call of this.#calls.values()) {
+      if (!wanted(call)) continue;
+      counts.calls++;
+      if (call.reused) counts.reused++;
+      if (call.executed) counts.executed++;
+      if (call.status === 'ok') counts.ok++;
+      else if (call.status === 'skipped') counts.skipped++;
+      else if (call.status === 'failed') counts[this.#isRecovered(call) ? 'recovered' : 'failed']++;
+      else if (call.abandoned) counts.abandoned++;
+      else if (call.status === 'no-result') counts.noResult++;
+    }
+    return counts;
+  }
+}

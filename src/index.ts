@@ -1,0 +1,32 @@
+/**
+ * The library: everything that the command `wf` does, as functions.
+ *
+ * @example
+ * import { runWorkflow } from 'wf-engine'
+ * const { status, result } = await runWorkflow({ script: 'review.js', args: { files: ['src/index.ts'] }, backend: 'mock' })
+ */
+export {
+  type AgentAnswer,
+  type AgentBackend,
+  type AgentEvent,
+  type AgentRequest,
+  type AgentRunContext,
+  BackendError,
+  type BackendErrorKind,
+  defineBackend,
+  type Permission,
+} from './agents/backend.js';
+export { parseCommandLine } from './agents/command/parse-command-line.js';
+export { checkWorkflowFile } from './api/check-workflow.js';
+export { pruneOldRuns } from './api/prune-old-runs.js';
+export type { CallDetail, CallView } from './api/read-calls.js';
+export { findCall, listWorkflowRuns, type RunView, readWorkflowRun } from './api/read-run.js';
+export type { RunResult, RunSettings, RunWorkflowOptions } from './api/run-options.js';
+export { runWorkflow } from './api/run-workflow.js';
+export { type RunHandle, startWorkflow } from './api/start-run.js';
+export type { EventListener, Failure, PhaseCounts, Reporter, RunEvent } from './engine/events.js';
+export type { PruneReport } from './runs/prune-runs.js';
+export type { RunSummary } from './runs/run-status.js';
+export type { ScriptFault } from './script/checked-script.js';
+export { type ErrorCode, WfError } from './shared/errors.js';
+export type { CallStatus, CallUsage, Counts, ErrorRecord, RunStatus, Usage } from './shared/outcome.js';

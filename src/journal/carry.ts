@@ -1,0 +1,234 @@
+/**
+ * What a resume takes over: every usable line of the source, in order — delivered lines by place first, then those that
+ * were kept and never asked for. They are written into the new journal before anything is dispatched, so that a run can
+ * be resumed from its first dispatch on, whatever it reached and whatever is pruned.
+ */
+import { encodeResult, encodeScript, encodeTimer } from './encode.js';
+import type { HitEntry, ResultEntry, ScriptEntry, TimerEntry } from './entry.js';
+import { type DecodedLine, decodeLine, parseWholeLine, resultHeader, sealPieces } from './line.js';
+import { type HeaderOf, type JournalDamage, type ScannedLine, scanJournal } from './read-journal.js';
+import type { JournalSource, JournalStore } from './store.js';
+
+/** A line as the new run knows it; `kept` is its ordinal and its place in the replay. */
+export type KeptLine =
+  | (KeptResult & { type: 'result' })
+  | { type: 'timer'; kept: number; n: number; ms: number; path: string }
+  | { type: 'script'; kept: number; name: string; path: string | null; sha256: string; source: string };
+
+export interface KeptResult {
+  kept: number;
+  kind: 'ok' | 'failed' | 'skipped';
+  n: number;
+  key: string;
+  path: string;
+  nth: number;
+  label: string | undefined;
+  phase: string | undefined;
+  /** Run that made it. */
+  from: string;
+  madeUp: boolean;
+  /** Bytes of its answer's JSON text. */
+  size: number;
+  outputTokens: number;
+  usd: number | null;
+  /** Place of the answer in the source journal; of the whole line where `canonical` is false. */
+  outputOffset: number;
+  canonical: boolean;
+  lineLength: number;
+  /** It was delivered in the source run. */
+  delivered: boolean;
+}
+
+export interface CarriedLines {
+  lines: KeptLine[];
+  damage: JournalDamage;
+  /** Raw bytes of an answer, JSON. */
+  readOutput(result: KeptResult): Buffer;
+}
+
+interface Candidate {
+  place: number | undefined;
+  order: number;
+  identity: Pick<HitEntry, 'n' | 'key' | 'path' | 'nth' | 'label' | 'phase'> | undefined;
+  offset: number;
+  length: number;
+  header: HeaderOf<ResultEntry> | TimerEntry | ScriptEntry;
+}
+
+/** Lines are written in batches of about this size. */
+const BATCH_BYTES = 1 << 20;
+
+/**
+ * Copies the usable lines of `source` into `store` and returns them as the new run's kept lines.
+ *
+ * @param sourceRun id of the run that `source` belongs to
+ * @throws WfError `WF_VERSION_NEWER`
+ */
+export function carryLines(source: JournalSource, sourceRun: string, store: JournalStore): CarriedLines {
+  const { candidates, damage } = collect(source);
+  const lines: KeptLine[] = [];
+  let batch: Buffer[] = [];
+  let batched = 0;
+  const write = (): void => {
+    if (batched > 0) store.append(Buffer.concat(batch, batched));
+    batch = [];
+    batched = 0;
+  };
+  for (const candidate of candidates) {
+    const kept = lines.length + 1;
+    const copied = copyLine(candidate, kept, sourceRun, source);
+    if (copied === undefined) continue;
+    lines.push(copied.line);
+    batch.push(copied.bytes);
+    batched += copied.bytes.length;
+    if (batched >= BATCH_BYTES) write();
+  }
+  write();
+  return {
+    lines,
+    damage,
+    readOutput: (result) => readOutput(source, result),
+  };
+}
+
+function readOutput(source: JournalSource, result: KeptResult): Buffer {
+  if (result.canonical) return source.readAt(result.outputOffset, result.size);
+  const decoded = decodeLine(source.readAt(result.outputOffset, result.lineLength));
+  return typeof decoded === 'string' ? Buffer.from('null') : (decoded.output ?? Buffer.from('null'));
+}
+
+function collect(source: JournalSource): { candidates: Candidate[]; damage: JournalDamage } {
+  const results = new Map<string, Candidate>();
+  const others: Candidate[] = [];
+  const hits: HitEntry[] = [];
+  let order = 0;
+  const scan = scanJournal(source);
+  for (;;) {
+    const next = scan.next();
+    if (next.done) {
+      const candidates = [...placeHits(results, hits), ...others].sort(byPlace);
+      return { candidates, damage: next.value };
+    }
+    const line: ScannedLine = next.value;
+    if (line.type === 'hit') {
+      hits.push(line.header);
+      continue;
+    }
+    const { header } = line;
+    const candidate: Candidate = {
+      place: header.seq,
+      order: order++,
+      identity: undefined,
+      offset: line.offset,
+      length: line.length,
+      header,
+    };
+    if (line.type === 'result') {
+      // A line that stands twice counts once.
+      const id = header.seq !== undefined ? `s${header.seq}` : `k${line.header.kept}`;
+      if (!results.has(id)) results.set(id, candidate);
+    } else others.push(candidate);
+  }
+}
+
+/** A delivered hit gives its kept line a place and the identity of the call that took it. */
+function* placeHits(results: Map<string, Candidate>, hits: HitEntry[]): Generator<Candidate> {
+  const taken = new Set<number>();
+  for (const hit of hits) {
+    const candidate = results.get(`k${hit.of}`);
+    if (candidate === undefined || hit.seq === undefined || taken.has(hit.of)) continue;
+    if ((candidate.header as ResultEntry).key !== hit.key) continue;
+    taken.add(hit.of);
+    candidate.place = hit.seq;
+    candidate.identity = hit;
+  }
+  yield* results.values();
+}
+
+function byPlace(a: Candidate, b: Candidate): number {
+  const placeA = a.place ?? Number.POSITIVE_INFINITY;
+  const placeB = b.place ?? Number.POSITIVE_INFINITY;
+  return placeA === placeB ? a.order - b.order : placeA - placeB;
+}
+
+function copyLine(
+  candidate: Candidate,
+  kept: number,
+  sourceRun: string,
+  source: JournalSource,
+): { line: KeptLine; bytes: Buffer } | undefined {
+  const { header } = candidate;
+  const from = header.from ?? sourceRun;
+  if (header.type === 'timer') {
+    const line: KeptLine = { type: 'timer', kept, n: header.n, ms: header.ms, path: header.path ?? '' };
+    return { line, bytes: encodeTimer({ from, kept, n: line.n, ms: line.ms, path: line.path }) };
+  }
+  if (header.type === 'script') {
+    const { name, path, sha256, source: text } = header;
+    const line: KeptLine = { type: 'script', kept, name, path, sha256, source: text };
+    return { line, bytes: encodeScript({ from, kept, name, path, sha256, source: text }) };
+  }
+  return copyResult(candidate, header, { from, kept }, source);
+}
+
+function copyResult(
+  candidate: Candidate,
+  header: HeaderOf<ResultEntry>,
+  carried: { from: string; kept: number },
+  source: JournalSource,
+): { line: KeptLine; bytes: Buffer } | undefined {
+  const taken = candidate.identity ?? header;
+  const identity = {
+    n: taken.n,
+    key: header.key,
+    path: taken.path,
+    nth: taken.nth,
+    label: taken.label,
+    phase: taken.phase ?? undefined,
+  };
+  const raw = source.readAt(candidate.offset, candidate.length);
+  const decoded = decodeLine(raw);
+  if (typeof decoded === 'string') return undefined;
+  const bytes = isCanonical(decoded)
+    ? sealPieces(resultHeader({ ...identity, ...carried, kind: header.kind }), raw.subarray(...afterKind(raw)))
+    : encodeResult({ ...readRest(decoded), ...identity, ...carried, kind: header.kind }, decoded.output?.toString());
+  const line: KeptLine = {
+    type: 'result',
+    ...identity,
+    ...carried,
+    kind: header.kind,
+    madeUp: header.madeUp === true,
+    size: decoded.output?.length ?? 0,
+    outputTokens: header.usage?.outputTokens ?? 0,
+    usd: header.usage?.usd ?? null,
+    // The place of the answer in a line that is not in canonical form is found when it is read.
+    outputOffset: candidate.offset + (isCanonical(decoded) ? raw.indexOf(OUTPUT_MARK) + OUTPUT_MARK.length : 0),
+    canonical: isCanonical(decoded),
+    lineLength: candidate.length,
+    delivered: candidate.place !== undefined,
+  };
+  return { line, bytes };
+}
+
+const OUTPUT_MARK = ',"output":';
+const AFTER_KIND = new Set(['madeUp', 'usage', 'size']);
+
+/** The line has the member order in which we write it, so its bytes can be taken over as they are. */
+function isCanonical(line: DecodedLine): boolean {
+  const names = Object.keys(line.header);
+  const kind = names.indexOf('kind');
+  return (
+    line.output !== undefined && names.at(-1) === 'size' && names.every((name, i) => i > kind === AFTER_KIND.has(name))
+  );
+}
+
+/** From behind the value of `kind` to the checksum. */
+function afterKind(raw: Buffer): [number, number] {
+  const mark = raw.indexOf(',"kind":"ok"');
+  return [mark + ',"kind":"ok"'.length, raw.lastIndexOf(',"sum":"')];
+}
+
+function readRest(line: DecodedLine): Partial<ResultEntry> {
+  const { v: _v, type: _type, seq: _seq, size: _size, output: _output, ...rest } = parseWholeLine(line);
+  return rest as Partial<ResultEntry>;
+}

@@ -1,0 +1,159 @@
+/**
+ * The journal as a file. One `writeSync` a batch of lines on a kept `O_APPEND` descriptor; never truncated, renamed or
+ * rewritten. A torn tail — of a killed writer, or of a write that the disk cut short — is closed with a newline first,
+ * so that the torn piece is one unreadable line and nothing else.
+ */
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { systemCode } from '../shared/errors.js';
+import type { JournalSource, JournalStore, SyncMode } from './store.js';
+
+const NEWLINE = Buffer.from('\n');
+/** A sync starts within this time of a line, ms. */
+const SYNC_WITHIN_MS = 10;
+
+export function openFileStore(path: string, options: { sync?: SyncMode } = {}): JournalStore {
+  return new FileStore(path, options.sync ?? 'group');
+}
+
+class FileStore implements JournalStore {
+  size: number;
+  readonly #fd: number;
+  readonly #sync: SyncMode;
+  #torn: boolean;
+  #kept: Buffer[] = [];
+  #reason: string | undefined;
+  #dirty = false;
+  #syncing = false;
+  #timer: NodeJS.Timeout | undefined;
+  #waiting: (() => void)[] = [];
+  #closed = false;
+
+  constructor(path: string, sync: SyncMode) {
+    this.#fd = openSync(path, 'a+', 0o600);
+    this.#sync = sync;
+    this.size = fstatSync(this.#fd).size;
+    this.#torn = this.size > 0 && !endsWithNewline(this.#fd, this.size);
+  }
+
+  append(lines: Buffer): boolean {
+    this.#kept.push(lines);
+    return this.#writeKept();
+  }
+
+  get unwritten(): { lines: number; reason: string | undefined } {
+    let lines = 0;
+    for (const piece of this.#kept) for (const byte of piece) if (byte === 0x0a) lines++;
+    return { lines, reason: this.#reason };
+  }
+
+  #writeKept(): boolean {
+    try {
+      if (this.#torn) {
+        this.size += writeSync(this.#fd, NEWLINE);
+        this.#torn = false;
+      }
+      while (this.#kept.length > 0) {
+        const piece = this.#kept[0] as Buffer;
+        const written = writeSync(this.#fd, piece);
+        this.size += written;
+        if (written < piece.length) {
+          // Whole lines that made it count; the one that was cut is written again after a closing newline.
+          const whole = piece.lastIndexOf(0x0a, written - 1) + 1;
+          this.#torn = whole < written;
+          if (whole > 0) this.#kept[0] = piece.subarray(whole);
+          if (this.#torn) {
+            this.size += writeSync(this.#fd, NEWLINE);
+            this.#torn = false;
+          }
+          continue;
+        }
+        this.#kept.shift();
+      }
+    } catch (error) {
+      this.#reason = systemCode(error) ?? String(error);
+      return false;
+    }
+    this.#reason = undefined;
+    if (this.#sync === 'each') fdatasyncSync(this.#fd);
+    else this.#syncSoon();
+    return true;
+  }
+
+  #syncSoon(): void {
+    this.#dirty = true;
+    if (this.#syncing || this.#timer !== undefined || this.#closed) return;
+    this.#timer = setTimeout(() => this.#startSync(), SYNC_WITHIN_MS);
+  }
+
+  #startSync(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#dirty = false;
+    this.#syncing = true;
+    fdatasync(this.#fd, () => {
+      this.#syncing = false;
+      if (this.#dirty) {
+        if (this.#waiting.length > 0) this.#startSync();
+        else this.#syncSoon();
+        return;
+      }
+      for (const resolve of this.#waiting.splice(0)) resolve();
+    });
+  }
+
+  flush(): Promise<void> {
+    if (this.#kept.length > 0) this.#writeKept();
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (!this.#syncing) this.#startSync();
+      else this.#dirty = true;
+    });
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    closeSync(this.#fd);
+  }
+}
+
+function endsWithNewline(fd: number, size: number): boolean {
+  const last = Buffer.alloc(1);
+  try {
+    return readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === 0x0a;
+  } catch {
+    return true; // not a file that can be read back (a device): nothing to close
+  }
+}
+
+/** Opens a journal for reading only. The descriptor stays open, so the file may be moved or removed meanwhile. */
+export function openFileSource(path: string): JournalSource {
+  const fd = openSync(path, 'r');
+  if (!fstatSync(fd).isFile()) {
+    closeSync(fd);
+    throw Object.assign(new Error('the journal is not a file'), { code: 'EISDIR' });
+  }
+  return {
+    *pieces() {
+      for (let offset = 0; ; ) {
+        const piece = Buffer.allocUnsafe(1 << 20);
+        const length = readSync(fd, piece, 0, piece.length, offset);
+        if (length === 0) return;
+        offset += length;
+        yield piece.subarray(0, length);
+      }
+    },
+    readAt(offset, length) {
+      const bytes = Buffer.allocUnsafe(length);
+      let done = 0;
+      while (done < length) {
+        const got = readSync(fd, bytes, done, length - done, offset + done);
+        if (got === 0) throw new Error('the journal became shorter while it was read');
+        done += got;
+      }
+      return bytes;
+    },
+    close: () => closeSync(fd),
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * One line of the journal as bytes: JSON whose last member `sum` is the CRC-32 of the bytes before `,"sum":`.
+ *
+ * A result line starts with a header of plain members and continues with `"size":N,"output":<raw>`, so that a reader
+ * finds key and answer without parsing the answer: inside a JSON string every quote is escaped, so the first
+ * `,"output":` of a line whose header holds no nested object is the member itself.
+ */
+import { crc32 } from 'node:zlib';
+import { JOURNAL_VERSION, type ResultEntry } from './entry.js';
+
+/** `,"sum":"01234567"}` */
+const TAIL_LENGTH = 18;
+const OUTPUT_MARK = Buffer.from(',"output":');
+
+/** Closes an open JSON object text (`{"v":1,…` without `}`) with its checksum and a newline. */
+export function sealLine(open: string): Buffer {
+  const line = Buffer.from(`${open},"sum":"00000000"}\n`);
+  return writeSum(line);
+}
+
+function writeSum(line: Buffer): Buffer {
+  const end = line.length - TAIL_LENGTH - 1;
+  line.write(crc32(line.subarray(0, end)).toString(16).padStart(8, '0'), end + 8, 'latin1');
+  return line;
+}
+
+/** Joins header text, raw answer bytes and rest bytes to a sealed line, without decoding the bytes. */
+export function sealPieces(head: string, ...pieces: Buffer[]): Buffer {
+  return writeSum(Buffer.concat([Buffer.from(head), ...pieces, Buffer.from(',"sum":"00000000"}\n')]));
+}
+
+/** The start of a result line up to its `kind`. */
+export function resultHeader(
+  entry: Pick<ResultEntry, 'seq' | 'n' | 'key' | 'path' | 'nth' | 'label' | 'phase' | 'from' | 'kept' | 'kind'>,
+): string {
+  return (
+    `{"v":${JOURNAL_VERSION},"type":"result"` +
+    (entry.seq === undefined ? '' : `,"seq":${entry.seq}`) +
+    `,"n":${entry.n},"key":"${entry.key}","path":${JSON.stringify(entry.path)},"nth":${entry.nth}` +
+    (entry.label === undefined ? '' : `,"label":${JSON.stringify(entry.label)}`) +
+    (entry.phase == null ? '' : `,"phase":${JSON.stringify(entry.phase)}`) +
+    (entry.from === undefined ? '' : `,"from":"${entry.from}"`) +
+    (entry.kept === undefined ? '' : `,"kept":${entry.kept}`) +
+    `,"kind":"${entry.kind}"`
+  );
+}
+
+export type LineFault = 'empty' | 'not UTF-8' | 'not JSON' | 'no checksum' | 'wrong checksum' | 'torn' | 'too long';
+
+export interface DecodedLine {
+  /** Every member before `output` (all members for lines without one). */
+  header: Record<string, unknown>;
+  /** Raw JSON bytes of `output`, when the line has one. */
+  output: Buffer | undefined;
+  /** Bytes between `output` and `,"sum":`: members for people (`,"usage":…`), or empty. */
+  rest: Buffer;
+}
+
+/** @param line bytes without the newline; a trailing CR and a leading BOM are ignored */
+export function decodeLine(line: Buffer): DecodedLine | LineFault {
+  let bytes = line;
+  if (bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) bytes = bytes.subarray(3);
+  if (bytes.length > 0 && bytes[bytes.length - 1] === 0x0d) bytes = bytes.subarray(0, -1);
+  if (bytes.length === 0) return 'empty';
+  if (bytes.length < TAIL_LENGTH) return 'torn';
+  const end = bytes.length - TAIL_LENGTH;
+  const tail = bytes.toString('latin1', end);
+  if (!tail.startsWith(',"sum":"') || !tail.endsWith('"}')) return looksCut(bytes) ? 'torn' : 'no checksum';
+  if (Number.parseInt(tail.slice(8, 16), 16) !== crc32(bytes.subarray(0, end))) return 'wrong checksum';
+  return split(bytes.subarray(0, end));
+}
+
+function looksCut(bytes: Buffer): boolean {
+  return bytes[0] === 0x7b && bytes[bytes.length - 1] !== 0x7d;
+}
+
+function split(body: Buffer): DecodedLine | LineFault {
+  const mark = body.indexOf(OUTPUT_MARK);
+  if (mark > 0) {
+    const header = parseObject(`${body.toString('utf8', 0, mark)}}`);
+    const size = header?.size;
+    const start = mark + OUTPUT_MARK.length;
+    if (typeof size === 'number' && Number.isInteger(size) && size >= 0 && start + size <= body.length) {
+      return {
+        header: header as Record<string, unknown>,
+        output: body.subarray(start, start + size),
+        rest: body.subarray(start + size),
+      };
+    }
+  }
+  const header = parseObject(`${body.toString('utf8')}}`);
+  if (header === undefined) return 'not JSON';
+  if (!('output' in header)) return { header, output: undefined, rest: body.subarray(0, 0) };
+  const { output, ...others } = header;
+  return { header: others, output: Buffer.from(JSON.stringify(output)), rest: body.subarray(0, 0) };
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every member of a line, parsed. */
+export function parseWholeLine(line: DecodedLine): Record<string, unknown> {
+  if (line.output === undefined) return line.header;
+  const rest = line.rest.length === 0 ? {} : (parseObject(`{${line.rest.toString('utf8', 1)}}`) ?? {});
+  return { ...line.header, output: JSON.parse(line.output.toString('utf8')), ...rest };
+}

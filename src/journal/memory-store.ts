@@ -1,0 +1,31 @@
+import type { JournalSource, JournalStore } from './store.js';
+
+/** A journal in memory, and the same bytes as a source. */
+export function createMemoryStore(initial?: Buffer): JournalStore & { source(): JournalSource; bytes(): Buffer } {
+  const pieces: Buffer[] = initial === undefined ? [] : [initial];
+  let size = initial?.length ?? 0;
+  const bytes = (): Buffer => Buffer.concat(pieces);
+  return {
+    append(lines) {
+      pieces.push(lines);
+      size += lines.length;
+      return true;
+    },
+    get size() {
+      return size;
+    },
+    unwritten: { lines: 0, reason: undefined },
+    flush: async () => {},
+    close() {},
+    bytes,
+    source: () => memorySource(bytes()),
+  };
+}
+
+export function memorySource(bytes: Buffer): JournalSource {
+  return {
+    pieces: () => [bytes],
+    readAt: (offset, length) => bytes.subarray(offset, offset + length),
+    close() {},
+  };
+}

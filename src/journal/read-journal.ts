@@ -1,0 +1,134 @@
+/**
+ * Reads a journal tolerantly: a bad line is skipped alone, counted with its number and fault, and drops nothing before
+ * or after it. Only an unknown newer version stops the reading, by name: that is not damage.
+ */
+import { WfError } from '../shared/errors.js';
+import {
+  entrySchema,
+  type HitEntry,
+  JOURNAL_VERSION,
+  type ResultEntry,
+  type ScriptEntry,
+  type TimerEntry,
+} from './entry.js';
+import { type DecodedLine, decodeLine, type LineFault, parseWholeLine } from './line.js';
+import type { JournalSource } from './store.js';
+
+/** A line longer than this is damage: the largest answer is 16 MB, and so is the largest prompt. */
+const MAX_LINE_BYTES = 128 << 20;
+
+export type HeaderOf<T> = Omit<T, 'output'>;
+
+export type ScannedLine = {
+  /** Physical line, from 1. */
+  line: number;
+  /** Place of the line's bytes in the journal. */
+  offset: number;
+  length: number;
+  decoded: DecodedLine;
+} & (
+  | { type: 'result'; header: HeaderOf<ResultEntry> }
+  | { type: 'hit'; header: HitEntry }
+  | { type: 'timer'; header: TimerEntry }
+  | { type: 'script'; header: ScriptEntry }
+);
+
+export interface BadLine {
+  line: number;
+  fault: LineFault | 'unknown kind' | 'wrong shape' | 'unknown version';
+}
+
+export interface JournalDamage {
+  bad: BadLine[];
+  /** The last line is cut off and nothing follows it: the usual trace of a kill, not of damage. */
+  tornTail: boolean;
+}
+
+/**
+ * Yields each good line; returns what was bad.
+ *
+ * @throws WfError `WF_VERSION_NEWER` when a line with a right checksum has a larger `v`
+ */
+export function* scanJournal(source: JournalSource): Generator<ScannedLine, JournalDamage> {
+  const bad: BadLine[] = [];
+  let lastFault: BadLine | undefined;
+  let number = 0;
+  for (const { bytes, offset, closed } of splitLines(source)) {
+    number++;
+    const found = scanLine(bytes, number, offset);
+    lastFault = undefined;
+    if ('fault' in found) {
+      // An empty line says nothing: it is what closing a torn tail may leave.
+      if (found.fault === 'empty') continue;
+      bad.push(found);
+      if (!closed) lastFault = found;
+    } else yield found;
+  }
+  return { bad, tornTail: lastFault !== undefined };
+}
+
+interface RawLine {
+  bytes: Buffer;
+  offset: number;
+  closed: boolean;
+}
+
+function* splitLines(source: JournalSource): Generator<RawLine> {
+  let carry: Buffer[] = [];
+  let carried = 0;
+  let lineStart = 0;
+  for (const piece of source.pieces()) {
+    let from = 0;
+    for (let at = piece.indexOf(0x0a); at >= 0; at = piece.indexOf(0x0a, from)) {
+      const end = piece.subarray(from, at);
+      const bytes = carried === 0 ? end : Buffer.concat([...carry, end]);
+      yield { bytes, offset: lineStart, closed: true };
+      lineStart += carried + (at - from) + 1;
+      carry = [];
+      carried = 0;
+      from = at + 1;
+    }
+    if (from < piece.length) {
+      // What is too long to be a line is counted, not kept.
+      if (carried <= MAX_LINE_BYTES) carry.push(piece.subarray(from));
+      carried += piece.length - from;
+    }
+  }
+  if (carried > 0) yield { bytes: Buffer.concat(carry), offset: lineStart, closed: false };
+}
+
+function scanLine(bytes: Buffer, line: number, offset: number): ScannedLine | BadLine {
+  if (bytes.length > MAX_LINE_BYTES) return { line, fault: 'too long' };
+  const decoded = decodeLine(bytes);
+  if (typeof decoded === 'string') return { line, fault: decoded };
+  const { header } = decoded;
+  if (typeof header.v === 'number' && header.v > JOURNAL_VERSION) {
+    throw new WfError(
+      'WF_VERSION_NEWER',
+      `Journal line ${line} has format version ${header.v}; this wf reads up to ${JOURNAL_VERSION}.`,
+      {
+        remedy: 'Use the wf that wrote this run, or a newer one.',
+      },
+    );
+  }
+  if (header.v !== JOURNAL_VERSION) return { line, fault: 'unknown version' };
+  const type = header.type;
+  if (type !== 'result' && type !== 'hit' && type !== 'timer' && type !== 'script')
+    return { line, fault: 'unknown kind' };
+  if (!entrySchema.safeParse(header).success) return { line, fault: 'wrong shape' };
+  if (type === 'result' && header.kind === 'ok' && decoded.output === undefined) return { line, fault: 'wrong shape' };
+  return { line, offset, length: bytes.length, decoded, type, header } as unknown as ScannedLine;
+}
+
+/** Every member of a result line, its answer and the members for people included. */
+export function readWholeResult(line: ScannedLine): ResultEntry {
+  return parseWholeLine(line.decoded) as unknown as ResultEntry;
+}
+
+/** "3 unreadable lines (2: wrong checksum, 5: torn, …)", or undefined when nothing is bad beyond a torn tail. */
+export function describeDamage(damage: JournalDamage): string | undefined {
+  if (damage.bad.length === 0) return undefined;
+  const shown = damage.bad.slice(0, 5).map((bad) => `line ${bad.line}: ${bad.fault}`);
+  const more = damage.bad.length > shown.length ? `, and ${damage.bad.length - shown.length} more` : '';
+  return `${damage.bad.length} unreadable ${damage.bad.length === 1 ? 'line' : 'lines'} (${shown.join(', ')}${more})`;
+}

@@ -1,0 +1,27 @@
+/**
+ * Where the lines of a run go. Two implementations: a file, and memory for tests and for runs that leave nothing behind.
+ */
+export interface JournalStore {
+  /**
+   * Appends whole lines (each with its newline) in order. Returns true once all that was ever appended is handed to the
+   * system. Never throws: what cannot be written is kept in memory and tried again, in order, at each later append.
+   */
+  append(lines: Buffer): boolean;
+  /** Bytes written so far, those before this process included. */
+  readonly size: number;
+  /** Lines that are only in memory, and why. */
+  readonly unwritten: { lines: number; reason: string | undefined };
+  /** Tries once more to write what is kept, and resolves when everything written is on the disk. */
+  flush(): Promise<void>;
+  close(): void;
+}
+
+/** How written lines reach the disk: in groups beside the run, or each before the next step. */
+export type SyncMode = 'group' | 'each';
+
+/** Reads the bytes of a journal, in order, in pieces of any size; and any part of it again later. */
+export interface JournalSource {
+  pieces(): Iterable<Buffer>;
+  readAt(offset: number, length: number): Buffer;
+  close(): void;
+}

@@ -1,0 +1,137 @@
+/**
+ * The text that stays when a run has ended. It says only what is recorded: a call without a result is neither failed
+ * nor undone, and a run that returned normally is not called complete when calls gave no answer.
+ */
+import { join } from 'node:path';
+import type { Failure } from '../engine/events.js';
+import type { Counts, ErrorRecord, Usage } from '../shared/outcome.js';
+import { cleanFrame, cleanLine } from './clean-line.js';
+import { describeCause, nameCall, wordOf } from './describe-event.js';
+import { formatCount, formatDuration, formatTokens, formatUsd, plural } from './format.js';
+import { type Paint, plainPaint } from './paint.js';
+import type { FinishedEvent, StartedEvent } from './run-account.js';
+
+const FAILURES_NAMED = 40;
+
+export interface SummaryOptions {
+  paint?: Paint | undefined;
+  /** Where the result of a completed run was put: `stdout` or a file. */
+  resultPlace?: string | undefined;
+}
+
+/** @returns several lines, each with its line end */
+export function summarizeRun(
+  finished: FinishedEvent,
+  started: StartedEvent | undefined,
+  options: SummaryOptions = {},
+): string {
+  const paint = options.paint ?? plainPaint;
+  const { counts } = finished;
+  const lines = [
+    headlineOf(finished, paint),
+    row('run', `${finished.runId}${started ? ` (${cleanLine(started.workflow)}, backend ${started.backend})` : ''}`),
+    ...(started?.resumedFrom
+      ? [row('from', `${started.resumedFrom}, ${plural(started.kept, 'recorded result')}`)]
+      : []),
+    ...(finished.error ? describeError(finished.error) : []),
+    row('result', placeOf(finished, options.resultPlace)),
+    ...(started?.madeUp ? [row('answers', 'made up: no agent gave them, and only a run on mock reuses them')] : []),
+    row('calls', `${formatCount(counts.calls)}${describeEnds(counts)}`),
+    ...describePhases(finished, paint),
+    ...(counts.noResult > 0
+      ? [
+          row(
+            'open',
+            `${plural(counts.noResult, 'call')} without a recorded result; what was done outside is not known, look there first`,
+          ),
+        ]
+      : []),
+    row('tokens', describeTokensOf(finished.usage, counts)),
+    row('cost', describeCost(finished.usage, counts)),
+    ...(finished.journalComplete
+      ? []
+      : [row('journal', paint.bad('incomplete: results that could not be written will run again on a resume'))]),
+    // The command must work when it is copied, so it is given as it is.
+    ...(finished.resumeCommand ? [row('go on', finished.resumeCommand)] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const row = (name: string, text: string): string => `  ${name.padEnd(8)} ${text}`;
+
+function headlineOf({ status, counts, durationMs, exitCode }: FinishedEvent, paint: Paint): string {
+  const time = formatDuration(durationMs);
+  if (status !== 'completed') return paint.bad(`Run ${status} after ${time}.`);
+  const unanswered = counts.failed + counts.skipped + counts.noResult;
+  if (unanswered > 0) {
+    const text = `Run completed in ${time}, but ${formatCount(unanswered)} of ${plural(counts.calls, 'call')} gave no answer.`;
+    return paint.doubtful(text);
+  }
+  const text = `Run completed in ${time}: ${formatCount(counts.ok)} of ${plural(counts.calls, 'call')} gave an answer.`;
+  return exitCode === 0 ? paint.good(text) : paint.doubtful(text);
+}
+
+function describeError(error: ErrorRecord): string[] {
+  const place = error.file ? ` (${[error.file, error.line, error.column].filter(Boolean).join(':')})` : '';
+  return [
+    row('cause', `${describeCause(error)}${place}`),
+    ...(error.frame ? cleanFrame(error.frame).map((line) => `    ${line}`.trimEnd()) : []),
+    ...(error.resetsAt ? [row('until', error.resetsAt)] : []),
+  ];
+}
+
+function placeOf({ status, folder, hasResult }: FinishedEvent, resultPlace: string | undefined): string {
+  const state = join(folder, 'state.json');
+  if (status !== 'completed') return `none; the outcome is in ${state}`;
+  if (hasResult === false) return `none, the script returned nothing; the outcome is in ${state}`;
+  return resultPlace ? `${resultPlace}, also in ${state}` : state;
+}
+
+/** `: 8 ok, 2 failed; 4 reused, 6 executed` without the words whose number is 0. */
+function describeEnds(counts: Counts): string {
+  const outcomes = [
+    [counts.ok, 'ok'],
+    [counts.failed, 'failed'],
+    [counts.recovered, 'failed, recovered'],
+    [counts.skipped, 'skipped'],
+    [counts.abandoned, 'abandoned'],
+    [counts.noResult, 'with no result recorded'],
+  ] as const;
+  const told = outcomes.filter(([number]) => number > 0).map(([number, word]) => `${formatCount(number)} ${word}`);
+  const ends = told.length > 0 ? `: ${told.join(', ')}` : '';
+  return `${ends}; ${formatCount(counts.reused)} reused, ${formatCount(counts.executed)} executed`;
+}
+
+/** Each phase with its counts, below it the calls that gave no answer and why. No line begins with foreign text. */
+function describePhases({ phases, failures, runId }: FinishedEvent, paint: Paint): string[] {
+  const named = failures.slice(0, FAILURES_NAMED);
+  const lines: string[] = [];
+  const listed = new Set<string | null>();
+  for (const { title, counts } of phases) {
+    listed.add(title);
+    const onlyPhase = phases.length === 1 && title === null;
+    if (!onlyPhase)
+      lines.push(
+        `    ${title === null ? 'no phase' : `phase ${cleanLine(title, 80)}`}, ${plural(counts.calls, 'call')}${describeEnds(counts)}`,
+      );
+    lines.push(...named.filter((failure) => failure.phase === title).map((failure) => describeFailure(failure, paint)));
+  }
+  lines.push(...named.filter(({ phase }) => !listed.has(phase)).map((failure) => describeFailure(failure, paint)));
+  const rest = failures.length - named.length;
+  if (rest > 0) lines.push(`      and ${formatCount(rest)} more: wf show ${runId}`);
+  return lines;
+}
+
+function describeFailure(failure: Failure, paint: Paint): string {
+  const mark = failure.recovered || failure.status !== 'failed' ? paint.doubtful : paint.bad;
+  return `      ${mark(wordOf(failure))} ${nameCall({ n: failure.n, label: failure.label })}: ${describeCause(failure)}`;
+}
+
+function describeTokensOf(usage: Usage, counts: Counts): string {
+  const saved = counts.reused > 0 ? `; saved by reuse: ${formatTokens(usage.savedOutputTokens)} out` : '';
+  return `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out${saved}`;
+}
+
+function describeCost(usage: Usage, counts: Counts): string {
+  return `${formatUsd(usage.usd)}${counts.reused > 0 ? `; saved by reuse: ${formatUsd(usage.savedUsd)}` : ''}`;
+}

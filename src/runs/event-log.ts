@@ -1,0 +1,58 @@
+/**
+ * `events.jsonl`: what happened, for people. Never needed to resume, so it is written in batches, and it is bounded:
+ * long texts are cut, and beyond its limit only changes of state are kept.
+ */
+import { closeSync, openSync, writeSync } from 'node:fs';
+
+const BATCH_BYTES = 64 << 10;
+const BATCH_MS = 200;
+const MAX_TEXT = 64 << 10;
+const MAX_FILE_BYTES = 32 << 20;
+const STATE_CHANGES = new Set(['run.started', 'call.started', 'call.finished', 'phase', 'warning', 'run.finished']);
+
+export interface EventLog {
+  write(event: { type: string }): void;
+  close(): void;
+}
+
+/** A log that cannot be written is given up without a word to the run: it is for display. */
+export function openEventLog(path: string): EventLog {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, 'a', 0o600);
+  } catch {
+    return { write() {}, close() {} };
+  }
+  let batch = '';
+  let bytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (fd === undefined || batch === '') return;
+    const text = batch;
+    batch = '';
+    try {
+      bytes += writeSync(fd, text);
+    } catch {
+      closeSync(fd);
+      fd = undefined;
+    }
+  };
+  return {
+    write(event) {
+      if (fd === undefined || (bytes > MAX_FILE_BYTES && !STATE_CHANGES.has(event.type))) return;
+      batch += `${JSON.stringify(event, cutText)}\n`;
+      if (batch.length >= BATCH_BYTES || event.type === 'run.started') flush();
+      else timer ??= setTimeout(flush, BATCH_MS).unref();
+    },
+    close() {
+      flush();
+      if (fd !== undefined) closeSync(fd);
+      fd = undefined;
+    },
+  };
+}
+
+const cutText = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;

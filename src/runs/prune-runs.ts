@@ -1,0 +1,128 @@
+/**
+ * Keeps the newest runs and removes the others. A run is first renamed to `.trash-<id>`, in one step, so that nobody sees
+ * half of one and several processes may prune at once: who comes second finds nothing left to rename.
+ */
+import { join } from 'node:path';
+import { messageOf } from '../shared/errors.js';
+import { trashClaims } from './prune-claims.js';
+import { observeRun } from './run-status.js';
+import {
+  isRealFolder,
+  listNames,
+  listRunFolders,
+  lookAt,
+  NEW_PREFIX,
+  type RunFolder,
+  TRASH_PREFIX,
+} from './runs-folder.js';
+import { findSparedRuns, isJustClaimed } from './spared-runs.js';
+import { moveToTrash, removeFolder } from './trash.js';
+
+/** Run folders that stay by default. */
+export const KEEP_RUNS = 50;
+
+/** `.trash-*` and `.new-*` that are older than this, ms, belong to nobody any more. */
+const LEFTOVER_MS = 3_600_000;
+
+export interface PruneOptions {
+  runsFolder: string;
+  /** So many of the newest stay, by folder mtime; default 50. Spared runs stay on top of them. */
+  keep?: number;
+  /** Ids that stay whatever their age. Live runs and the sources of live runs always do. */
+  spare?: ReadonlySet<string>;
+  /** ms since the epoch; default now. */
+  now?: number;
+  /** Say what would go, and touch nothing. */
+  dryRun?: boolean;
+}
+
+export interface PruneReport {
+  /** `resumable`: the run had not been completed, so that somebody might have gone on from it. */
+  removed: { runId: string; workflow: string; resumable: boolean }[];
+  /** Run folders that are left. */
+  kept: number;
+  /** What could not be removed, and why. */
+  warnings: string[];
+}
+
+/**
+ * Prunes a runs folder. Never throws: what goes wrong is a warning. Only real folders are touched that are named by a
+ * UUID and hold a run, besides our own leftovers and the claims of lineages that have no run left.
+ *
+ * @example
+ * const { removed, warnings } = await pruneRuns({ runsFolder, keep: 50, spare: new Set([runId]) });
+ */
+export async function pruneRuns(options: PruneOptions): Promise<PruneReport> {
+  const { runsFolder, now = Date.now() } = options;
+  const report: PruneReport = { removed: [], kept: 0, warnings: [] };
+  const attempt = async (failure: string, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      report.warnings.push(`${failure}: ${messageOf(error)}.`);
+    }
+  };
+  await attempt(`Old runs in ${runsFolder} could not be pruned`, async () => {
+    const folders = listRunFolders(runsFolder);
+    report.kept = folders.length;
+    for (const run of findDoomed(folders, options, now)) {
+      await attempt(`Old run ${run.runId} could not be removed`, () => pruneRun(run, options, now, report));
+    }
+    if (options.dryRun) return;
+    for (const folder of [...listLeftovers(runsFolder, now), ...trashClaims(runsFolder, now)]) {
+      await attempt(`${folder} could not be removed`, () => removeFolder(folder));
+    }
+  });
+  return report;
+}
+
+function findDoomed(
+  folders: RunFolder[],
+  { runsFolder, keep = KEEP_RUNS, spare }: PruneOptions,
+  now: number,
+): RunFolder[] {
+  const old = sortByAge(folders, now).slice(keep);
+  if (old.length === 0) return [];
+  const spared = findSparedRuns(runsFolder, folders, now);
+  return old.filter(({ runId, readable }) => readable && !spare?.has(runId) && !spared.has(runId));
+}
+
+/** Newest first. A folder from the future counts as of now; equal times go by `startedAt`, then by id. */
+function sortByAge(folders: RunFolder[], now: number): RunFolder[] {
+  const mtimes = new Map(folders.map((run) => [run, Math.min(mtimeOf(run.folder) ?? now, now)]));
+  const starts = new Map<RunFolder, number>();
+  const startOf = (run: RunFolder): number => {
+    const known = starts.get(run) ?? Date.parse(observeRun(run.folder, now).summary.startedAt);
+    starts.set(run, known);
+    return known;
+  };
+  return folders.toSorted(
+    (a, b) =>
+      (mtimes.get(b) as number) - (mtimes.get(a) as number) || startOf(b) - startOf(a) || (a.runId < b.runId ? -1 : 1),
+  );
+}
+
+async function pruneRun(run: RunFolder, options: PruneOptions, now: number, report: PruneReport): Promise<void> {
+  const { workflow, status } = observeRun(run.folder, now).summary;
+  if (options.dryRun) {
+    report.kept--;
+    report.removed.push({ runId: run.runId, workflow, resumable: status !== 'completed' });
+    return;
+  }
+  if (isJustClaimed(options.runsFolder, run, now)) return;
+  const trash = moveToTrash(run.folder, now);
+  report.kept--;
+  // Another process was faster, and names it.
+  if (trash === undefined) return;
+  report.removed.push({ runId: run.runId, workflow, resumable: status !== 'completed' });
+  await removeFolder(trash);
+}
+
+function listLeftovers(runsFolder: string, now: number): string[] {
+  return listNames(runsFolder)
+    .filter((name) => name.startsWith(TRASH_PREFIX) || name.startsWith(NEW_PREFIX))
+    .map((name) => join(runsFolder, name))
+    .filter((folder) => isRealFolder(folder) && now - (mtimeOf(folder) ?? now) > LEFTOVER_MS);
+}
+
+const mtimeOf = (path: string): number | undefined => lookAt(path)?.mtimeMs;

@@ -1,0 +1,154 @@
+/**
+ * The status of a run, from its records only and without writing anything. A recorded "running" is a fact of the past;
+ * a run is called running only while its owner is seen to live. `interrupted` means no more than: no end is recorded,
+ * and no live owner was seen.
+ */
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { type Counts, emptyCounts, emptyUsage, type RunStatus, type Usage } from '../shared/outcome.js';
+import { type OwnerState, ownerState } from './owner.js';
+import {
+  countsSchema,
+  type OwnerRecord,
+  ownerSchema,
+  type RunRecord,
+  runStatusSchema,
+  type StateRecord,
+  usageSchema,
+} from './records.js';
+import { inspectRunRecord, inspectState, missingRunRecord, type RecordReading } from './run-records.js';
+
+/** One row of `wf ls --json`. Times are ISO 8601 UTC; what is not known is `null`, or 0 where a number must stand. */
+export interface RunSummary {
+  runId: string;
+  workflow: string;
+  status: RunStatus;
+  startedAt: string;
+  endedAt: string | null;
+  resumedFrom: string | null;
+  backend: string;
+  counts: Counts;
+  usage: Usage;
+  /** The run folder, absolute. */
+  folder: string;
+  /** The phase that was last entered, as of the last heartbeat. */
+  phase: string | null;
+  madeUp: boolean;
+  scriptSha256: string | null;
+  /** The process that holds the run, or held it when it was interrupted. */
+  owner: { pid: number; host: string; heartbeat: string } | null;
+  /** What is wrong with the records; the other fields are then what could still be read. */
+  damaged?: string;
+  /** The records were written by a newer `wf` or by another engine, and are not damaged for that. */
+  unsupported?: string;
+}
+
+export interface ObservedRun {
+  summary: RunSummary;
+  /** `null` where it is missing, damaged or not ours. */
+  record: RunRecord | null;
+  /** `null` while no end is recorded, or where it is damaged. */
+  state: StateRecord | null;
+  /** What is known of the owner's life; `null` where the run names no owner. */
+  ownerState: OwnerState | null;
+}
+
+/**
+ * Reads a run folder. Never throws for what stands in it, never writes, takes no claim.
+ *
+ * @param now ms since the epoch
+ */
+export function observeRun(folder: string, now: number = Date.now()): ObservedRun {
+  const run = inspectRunRecord(folder);
+  // The owner is judged before the outcome is read: one that ends in between has written its outcome by then.
+  const owner = readOwner(run);
+  const life = owner === null ? null : ownerState(owner, now);
+  const state = inspectState(folder);
+  return {
+    summary: {
+      ...summarise(folder, run, state, life?.state === 'alive'),
+      owner: owner && { pid: owner.pid, host: owner.host, heartbeat: owner.heartbeat },
+      ...describeProblems(run, state),
+    },
+    record: run.kind === 'ok' ? run.record : null,
+    state: state.kind === 'ok' ? state.record : null,
+    ownerState: life,
+  };
+}
+
+/** The owner that `run.json` names, as far as it can be read, also in a record that is not whole or is newer than us. */
+export function readOwner(run: RecordReading<RunRecord>): OwnerRecord | null {
+  if (run.kind === 'ok') return run.record.owner;
+  const parsed = ownerSchema.safeParse(run.kind === 'bad' ? run.value?.owner : undefined);
+  return parsed.success ? parsed.data : null;
+}
+
+type Run = RecordReading<RunRecord>;
+type State = RecordReading<StateRecord>;
+type Fields = Record<string, unknown>;
+
+/** A field at a time, so that one that is missing or wrong costs no other. */
+function summarise(folder: string, run: Run, state: State, isOwnerAlive: boolean): Omit<RunSummary, 'owner'> {
+  const inRun = fieldsOf(run);
+  const inState = fieldsOf(state);
+  const inProgress = asFields(inRun.progress);
+  const outcome = state.kind === 'ok' ? inState : {};
+  // The outcome goes first when it is valid; what is left of one that is not goes last.
+  const text = (name: string): string | undefined => firstFit(z.string(), outcome[name], inRun[name], inState[name]);
+  return {
+    runId: basename(folder),
+    workflow: text('workflow') ?? 'unknown',
+    status: judgeStatus(inRun, inState, state.kind === 'ok', isOwnerAlive),
+    startedAt: firstFit(timeSchema, outcome.startedAt, inRun.startedAt, inState.startedAt) ?? folderTime(folder),
+    endedAt: firstFit(timeSchema, outcome.endedAt, inRun.endedAt, inState.endedAt) ?? null,
+    resumedFrom: text('resumedFrom') ?? firstFit(z.string(), asFields(inRun.lineage).resumedFrom) ?? null,
+    backend: text('backend') ?? firstFit(z.string(), asFields(inRun.options).backend) ?? 'unknown',
+    counts: firstFit(countsSchema, outcome.counts, inProgress.counts, inState.counts) ?? emptyCounts(),
+    usage: firstFit(usageSchema, outcome.usage, inProgress.usage, inState.usage) ?? emptyUsage(),
+    folder,
+    phase: firstFit(z.string(), inProgress.phase) ?? null,
+    madeUp: firstFit(z.boolean(), outcome.madeUp, inRun.madeUp, inState.madeUp) ?? false,
+    scriptSha256: firstFit(z.string(), asFields(inRun.script).sha256) ?? null,
+  };
+}
+
+function judgeStatus(inRun: Fields, inState: Fields, isOutcomeValid: boolean, isOwnerAlive: boolean): RunStatus {
+  const ended = runStatusSchema.exclude(['running']);
+  const recorded = firstFit(ended, isOutcomeValid ? inState.status : undefined, inRun.status);
+  if (recorded !== undefined) return recorded;
+  if (isOwnerAlive) return 'running';
+  return firstFit(ended, inState.status) ?? 'interrupted';
+}
+
+function describeProblems(run: Run, state: State): Pick<RunSummary, 'damaged' | 'unsupported'> {
+  const ofRun = run.kind === 'absent' ? missingRunRecord(state) : run.kind === 'bad' ? run.problem : undefined;
+  const ofState = state.kind === 'bad' && ofRun?.code !== 'WF_RUN_FOREIGN' ? state.problem : undefined;
+  const problems = [ofRun, ofState].filter((problem) => problem !== undefined);
+  const join = (areDamage: boolean): string =>
+    problems
+      .filter(({ code }) => (code === 'WF_RUN_DAMAGED') === areDamage)
+      .map(({ why }) => why)
+      .join('; ');
+  const damaged = join(true);
+  const unsupported = join(false);
+  return { ...(damaged !== '' && { damaged }), ...(unsupported !== '' && { unsupported }) };
+}
+
+const timeSchema = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
+
+function firstFit<T>(schema: z.ZodType<T>, ...values: unknown[]): T | undefined {
+  for (const value of values) {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+  }
+  return undefined;
+}
+
+const fieldsOf = (reading: Run | State): Fields => (reading.kind === 'absent' ? {} : (reading.value ?? {}));
+
+const asFields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+
+function folderTime(folder: string): string {
+  return (statSync(folder, { throwIfNoEntry: false })?.mtime ?? new Date(0)).toISOString();
+}

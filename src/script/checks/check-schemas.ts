@@ -1,0 +1,85 @@
+import type * as ast from 'acorn';
+import { full } from 'acorn-walk';
+import { type LiteralProblem, readLiteral } from '../read-literal.js';
+import { type CheckContext, calledName, readOptions, resolveConstant } from './context.js';
+import { findContradiction } from './find-contradiction.js';
+
+/** Schemas that stand literally in the script: they must compile, and some value must fit. */
+export async function checkSchemas(context: CheckContext, nodes: Iterable<ast.Expression>): Promise<void> {
+  for (const node of nodes) {
+    const message = await explainSchema(node, context);
+    if (message) {
+      context.report(node, {
+        code: 'WF_CHECK_SCHEMA',
+        severity: message.isError ? 'error' : 'warning',
+        message: message.text,
+        remedy: message.remedy,
+      });
+    }
+  }
+}
+
+/** The schemas of all calls, each once. */
+export function findSchemas({ program, names }: CheckContext): Set<ast.Expression> {
+  const schemas = new Set<ast.Expression>();
+  full(program, (node) => {
+    if (node.type !== 'CallExpression') return;
+    const name = calledName(node, names);
+    if (name !== 'agent' && name !== 'agent.settled') return;
+    const options = readOptions(node, names);
+    // Of two the last counts.
+    const last = options?.members.findLast(({ key }) => key === 'schema');
+    if (last) schemas.add(resolveConstant(last.node.value, names));
+  });
+  return schemas;
+}
+
+interface Explained {
+  text: string;
+  remedy: string;
+  isError: boolean;
+}
+
+async function explainSchema(node: ast.Expression, { names }: CheckContext): Promise<Explained | undefined> {
+  const problems: LiteralProblem[] = [];
+  // Constants may name each other, in a circle too.
+  let left = 200;
+  const resolve = (name: ast.Identifier) => (left-- > 0 ? names.constantOf(name) : undefined);
+  const schema = readLiteral(node, 'schema', problems, { resolve });
+  // What is made at run time is checked then.
+  if (problems.length > 0 || schema === null) return undefined;
+  const error = (text: string, remedy: string): Explained => ({ text, remedy, isError: true });
+  if (typeof schema !== 'object' || Array.isArray(schema))
+    return error(
+      'A schema must be a JSON Schema object.',
+      "Write `{ type: 'object', properties: { … }, required: […] }`.",
+    );
+  const reason = await compileSchema(schema);
+  if (reason) return error(`The schema is not valid: ${reason}.`, 'Correct it after the JSON Schema specification.');
+  const contradiction = findContradiction(schema, 'schema');
+  if (contradiction) return error(`No answer can fit: ${contradiction}.`, 'Correct the schema, or every try fails.');
+  const { type } = schema as { type?: unknown };
+  if (typeof type === 'string' && type !== 'object') {
+    return {
+      text: `The schema asks for ${type === 'array' ? 'an array' : `a ${type}`}; other engines accept only objects.`,
+      remedy: "Put it into an object: `{ type: 'object', properties: { value: … }, required: ['value'] }`.",
+      isError: false,
+    };
+  }
+  return undefined;
+}
+
+/** Why a schema does not compile. */
+async function compileSchema(schema: object): Promise<string | undefined> {
+  const { $schema, ...rest } = schema as { $schema?: unknown };
+  const isNewer = typeof $schema === 'string' && /20(?:19-09|20-12)/.test($schema);
+  const { Ajv } = isNewer ? { Ajv: (await import('ajv/dist/2020.js')).Ajv2020 } : await import('ajv');
+  try {
+    new Ajv({ strict: false, logger: false, validateFormats: false, unicodeRegExp: false }).compile(rest);
+    return undefined;
+  } catch (error) {
+    return (error instanceof Error ? error.message : String(error))
+      .replace(/^schema is invalid: data/, '')
+      .replace(/\.$/, '');
+  }
+}

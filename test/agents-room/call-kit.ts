@@ -1,0 +1,74 @@
+/** What a test needs to execute a call: a request, a policy, and a context that notes everything and waits for nothing. */
+import type { AgentEvent, AgentRequest } from '../../src/agents/backend.js';
+import type { CallContext, CallPolicy, ExecuteCall } from '../../src/agents/execute-call.js';
+
+export const KEY = '3f'.repeat(32);
+
+export function makeRequest(changes: Partial<AgentRequest> = {}): Parameters<ExecuteCall>[1] {
+  return {
+    runId: '5b1d3f0e-6f0c-4c3a-9b6e-0d6b8f1c2a3d',
+    callKey: 'c0'.repeat(32),
+    key: KEY,
+    n: 1,
+    nth: 0,
+    label: 'review',
+    phase: undefined,
+    prompt: 'Say hello.',
+    schema: undefined,
+    model: undefined,
+    effort: undefined,
+    agent: undefined,
+    agentType: undefined,
+    cwd: process.cwd(),
+    permission: 'edit',
+    tools: undefined,
+    disallowedTools: undefined,
+    ...changes,
+  };
+}
+
+export function makePolicy(changes: Partial<CallPolicy> = {}): CallPolicy {
+  return {
+    retries: undefined,
+    timeoutMs: undefined,
+    idleTimeoutMs: undefined,
+    graceMs: 2_000,
+    maxAnswerBytes: 16 * 1024 * 1024,
+    ...changes,
+  };
+}
+
+export interface NotedContext extends CallContext {
+  controller: AbortController;
+  events: AgentEvent[];
+  attempts: number[];
+  retries: { kind: string; delayMs: number; attempt: number }[];
+  sleeps: number[];
+  started: number[];
+  ended: number[];
+}
+
+export function makeContext(changes: Partial<CallContext> = {}): NotedContext {
+  const controller = new AbortController();
+  const noted: NotedContext = {
+    controller,
+    events: [],
+    attempts: [],
+    retries: [],
+    sleeps: [],
+    started: [],
+    ended: [],
+    signal: controller.signal,
+    onEvent: (event) => void noted.events.push(event),
+    onAttempt: (attempt) => void noted.attempts.push(attempt),
+    onRetry: (kind, delayMs, attempt) => void noted.retries.push({ kind, delayMs, attempt }),
+    onProcess: (pid) => void noted.started.push(pid),
+    onProcessEnd: (pid) => void noted.ended.push(pid),
+    sleep: async (ms, signal) => {
+      signal.throwIfAborted();
+      noted.sleeps.push(ms);
+    },
+    ...changes,
+  };
+  return noted;
+}

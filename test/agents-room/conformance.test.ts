@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { BackendError, defineBackend } from '../../src/agents/backend.js';
+import { createCommandBackend } from '../../src/agents/command/command-backend.js';
+import type { MockRule } from '../../src/agents/mock/mock-rules.js';
+import { createMockBackend } from '../../src/agents/mock/mock-backend.js';
+import { readUsage } from '../../src/agents/usage-words.js';
+import { describeConformance, type Step } from './conformance.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'wf-conformance-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+
+describeConformance({
+  name: 'in process',
+  make: (steps) =>
+    defineBackend({
+      name: 'steps',
+      run: async (request, context) => {
+        const step = steps[Math.min(request.attempt, steps.length) - 1] as Step;
+        const usage = step.usage && readUsage(step.usage);
+        if ('hang' in step) {
+          return await new Promise((_, reject) => {
+            const stop = () => reject(new BackendError('cancelled', 'stopped'));
+            context.signal.addEventListener('abort', stop, { once: true });
+          });
+        }
+        if ('error' in step) {
+          const { retryAfterMs } = step;
+          throw new BackendError(step.error, step.message ?? step.error, {
+            ...(usage && { usage }),
+            ...(retryAfterMs && { retryAfterMs }),
+          });
+        }
+        if ('echo' in step) {
+          const sha256 = createHash('sha256').update(Buffer.from(request.prompt)).digest('hex');
+          return { text: '', structured: { sha256, cwd: request.cwd } };
+        }
+        return { text: step.text.repeat(step.repeat ?? 1), ...(usage && { usage }) };
+      },
+    }),
+});
+
+describeConformance({
+  name: 'mock',
+  blind: true,
+  make: (steps) =>
+    createMockBackend({ rules: steps.map((step, i) => toRule(step, i + 1 < steps.length ? i + 1 : undefined)) }),
+});
+
+function toRule(step: Step, attempt: number | undefined): MockRule {
+  const rule: MockRule = { ...(attempt && { when: { attempt } }), ...(step.usage && { usage: readUsage(step.usage) }) };
+  if ('hang' in step) return { ...rule, hang: true };
+  if ('error' in step) return { ...rule, ...step, usage: rule.usage as never };
+  if ('echo' in step) throw new Error('mock does not look at the call');
+  return { ...rule, reply: step.text.repeat(step.repeat ?? 1) };
+}
+
+describeConformance({
+  name: 'command',
+  make: (steps) => {
+    const file = join(folder, `steps-${files++}.json`);
+    writeFileSync(file, JSON.stringify(steps.map(toProgramStep)));
+    const agent = join(import.meta.dirname, '..', '..', 'fixtures', 'agents', 'testing', 'scripted-agent.mjs');
+    return createCommandBackend({ argv: [process.execPath, agent, file], env: { PATH: process.env.PATH } });
+  },
+});
+
+const EXITS: Record<string, number> = { server: 75, overloaded: 69, auth: 77, config: 78, failed: 3 };
+
+function toProgramStep(step: Step): object {
+  if (!('error' in step)) return step;
+  const { error, retryAfterMs, message, usage } = step;
+  const exit = EXITS[error] ?? 1;
+  const told = EXITS[error] ? undefined : { kind: error, retryAfterMs, message };
+  return { exit, told, stderr: message, usage };
+}

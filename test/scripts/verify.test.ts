@@ -1,0 +1,62 @@
+/** `verify.mjs` in a small project: the real vitest, checks that are one word each. */
+import { join } from 'node:path';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runWf } from '../support/run-wf.js';
+import { makeProject } from '../support/temp-project.js';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+function verify(test: string, scripts: Record<string, string> = {}) {
+  const checks = Object.fromEntries(
+    ['build', 'format', 'lint', 'types', 'dead', 'publint'].map((name) => [name, 'true']),
+  );
+  const project = makeProject({
+    files: {
+      'package.json': JSON.stringify({ type: 'module', scripts: { ...checks, ...scripts } }),
+      'vitest.config.ts': "export default { test: { include: ['*.test.ts'] } };",
+      'a.test.ts': `import { expect, it } from 'vitest';\n${test}`,
+    },
+  });
+  for (const name of ['verify.mjs', 'count-report.mjs', 'skip-reporter.mjs']) {
+    project.write(`scripts/${name}`, readFileSync(join(ROOT, 'scripts', name)));
+  }
+  symlinkSync(join(ROOT, 'node_modules'), project.path('node_modules'));
+  return runWf([], { project, entry: project.path('scripts/verify.mjs'), timeoutMs: 50_000 });
+}
+
+const lastLine = (text: string) => text.trimEnd().split('\n').at(-1);
+
+describe('verify', () => {
+  it('ends with the counts of vitest, and names what was skipped and why', async () => {
+    const { code, stdout } = await verify(`
+      it('passes', () => {});
+      it('is skipped', (context) => context.skip('no strace here'));
+      it.skip('has no reason', () => {});
+    `);
+    expect(lastLine(stdout)).toBe('1 passed, 0 failed, 2 skipped');
+    expect(stdout).toContain('a.test.ts > is skipped: no strace here');
+    expect(stdout).toContain('a.test.ts > has no reason: no reason given');
+    expect(code).toBe(0);
+  });
+
+  it('counts each check that fails, and runs the others and the tests all the same', async () => {
+    const { code, stdout } = await verify("it('passes', () => {}); it('fails', () => expect(1).toBe(2));", {
+      lint: 'echo LINT SAYS NO && exit 1',
+      dead: 'no-such-program',
+    });
+    expect(lastLine(stdout)).toBe('1 passed, 3 failed');
+    expect(stdout).toContain('LINT SAYS NO');
+    expect(stdout).toContain('FAILED check: lint (npm run lint)');
+    expect(stdout).toContain('publint: ok');
+    expect(code).toBe(1);
+  });
+
+  it('fails when no test ran, and when one test was picked out with `.only`', async () => {
+    const none = await verify("it.skip('nothing', () => {});");
+    expect([none.code, lastLine(none.stdout)]).toEqual([1, '0 passed, 1 failed, 1 skipped']);
+    const only = await verify("it.only('alone', () => {}); it('hidden', () => expect(1).toBe(2));");
+    expect(only.code).toBe(1);
+    expect(lastLine(only.stdout)).not.toMatch(/ 0 failed/);
+  });
+});
