@@ -11,6 +11,8 @@ export function extractJson(text: string): { value: unknown } | undefined {
 }
 
 function parse(text: string): { value: unknown } | undefined {
+  // A failed parse is dear, and most texts show by their first character that they are no JSON.
+  if (!/^[[{"\-\dtfn]/.test(text)) return undefined;
   try {
     return { value: JSON.parse(text) };
   } catch {
@@ -18,10 +20,14 @@ function parse(text: string): { value: unknown } | undefined {
   }
 }
 
+/** So many pieces at the end are tried: a text may be made of broken ones. */
+const MAX_TRIED = 100;
+
 /** A line that starts with a fence cannot lie in a JSON string, so fences pair up as they come. */
 function lastFencedBlock(text: string): { value: unknown } | undefined {
   const fences = [...text.matchAll(/^[ \t]*```[^\n`]*$/gm)];
-  for (let i = fences.length - (fences.length % 2) - 2; i >= 0; i -= 2) {
+  const last = fences.length - (fences.length % 2) - 2;
+  for (let i = last; i >= 0 && i > last - 2 * MAX_TRIED; i -= 2) {
     const open = fences[i] as RegExpExecArray;
     const found = parse(text.slice(open.index + open[0].length, fences[i + 1]?.index).trim());
     if (found) return found;
@@ -30,21 +36,27 @@ function lastFencedBlock(text: string): { value: unknown } | undefined {
 }
 
 function lastOutermost(text: string): { value: unknown } | undefined {
-  let last: { value: unknown } | undefined;
-  for (let at = 0; at < text.length; ) {
-    const char = text[at];
-    if (char !== '{' && char !== '[') {
-      at++;
-      continue;
-    }
+  const pieces: [number, number][] = [];
+  for (let at = nextOpening(text, 0); at < text.length; ) {
     const end = skipValue(text, at);
-    if (end.complete) last = parse(text.slice(at, end.at)) ?? last;
-    at = end.at;
+    if (end.complete) pieces.push([at, end.at]);
+    at = nextOpening(text, end.at);
   }
-  return last;
+  for (const [start, end] of pieces.slice(-MAX_TRIED).reverse()) {
+    const found = parse(text.slice(start, end));
+    if (found) return found;
+  }
+  return undefined;
 }
 
-const SPACE = /[ \t\r\n]*/y;
+function nextOpening(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) !== OPEN_BRACE && text.charCodeAt(at) !== OPEN_BRACKET) at++;
+  return at;
+}
+
+const OPEN_BRACE = 0x7b;
+const OPEN_BRACKET = 0x5b;
 const SCALAR = /(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
 
 /** Goes over one object or array; `at` is the place after it, or after the first character that cannot be right. */
@@ -55,7 +67,7 @@ function skipValue(text: string, start: number): { complete: boolean; at: number
   let expects: 'value' | 'name' | 'after' = 'value';
   let first = false;
   for (;;) {
-    at = skip(SPACE, text, at);
+    at = skipSpace(text, at);
     const char = text[at];
     if (char === undefined) return { complete: false, at };
     const closes = char === open.at(-1) && (expects === 'after' || first);
@@ -70,7 +82,7 @@ function skipValue(text: string, start: number): { complete: boolean; at: number
       at++;
       expects = open.at(-1) === '}' ? 'name' : 'value';
     } else if (expects === 'name') {
-      const end = char === '"' ? skip(SPACE, text, skipString(text, at)) : -1;
+      const end = char === '"' ? skipSpace(text, skipString(text, at)) : -1;
       if (text[end] !== ':') return { complete: false, at: Math.max(at, start + 1) };
       at = end + 1;
       expects = 'value';
@@ -80,7 +92,7 @@ function skipValue(text: string, start: number): { complete: boolean; at: number
       first = true;
       expects = char === '{' ? 'name' : 'value';
     } else {
-      const end = char === '"' ? skipString(text, at) : skip(SCALAR, text, at);
+      const end = char === '"' ? skipString(text, at) : skipScalar(text, at);
       if (end === at) return { complete: false, at: Math.max(at, start + 1) };
       at = end;
       expects = 'after';
@@ -88,9 +100,15 @@ function skipValue(text: string, start: number): { complete: boolean; at: number
   }
 }
 
-function skip(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : at;
+function skipSpace(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && ' \t\r\n'.includes(text[at] as string)) at++;
+  return at;
+}
+
+function skipScalar(text: string, at: number): number {
+  SCALAR.lastIndex = at;
+  return SCALAR.test(text) ? SCALAR.lastIndex : at;
 }
 
 /** The place after the closing quote, or the end of the text. */

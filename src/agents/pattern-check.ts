@@ -10,7 +10,11 @@ export interface PatternCheckOptions {
 }
 
 export interface PatternCheck {
-  /** What does not fit, as `SchemaCheck` gives it; a check that takes too long is such a line. */
+  /**
+   * What does not fit, as `SchemaCheck` gives it; a check that takes too long is such a line.
+   *
+   * @throws Error when the thread fails
+   */
   check(schema: string, value: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -19,18 +23,17 @@ const MEMORY_MB = 256;
 
 export function createPatternCheck(options: PatternCheckOptions = {}): PatternCheck {
   const limitMs = options.limitMs ?? 1_000;
+  const startLimitMs = options.startLimitMs ?? 20_000;
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   function start(): Worker {
-    const started = new Worker(siblingModule(import.meta.url, './pattern-worker'), {
-      workerData: { compiler: siblingModule(import.meta.url, './schema-compile').href },
+    return new Worker(siblingModule(import.meta.url, './pattern-worker'), {
+      workerData: { compiler: siblingModule(import.meta.url, './compile-check').href },
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
       env: {},
       execArgv: [],
     });
-    started.setMaxListeners(0);
-    return started;
   }
 
   async function checkNow(schema: string, value: string): Promise<string[]> {
@@ -42,25 +45,34 @@ export function createPatternCheck(options: PatternCheckOptions = {}): PatternCh
       if (worker === current) worker = undefined;
       void current.terminate();
     };
-    return await new Promise<string[]>((resolve) => {
-      const settle = (errors: string[]): void => {
+    return await new Promise<string[]>((resolve, reject) => {
+      const settle = (): void => {
         clearTimeout(timer);
         current.off('message', onMessage).off('error', onError).off('exit', onExit);
         current.unref();
-        resolve(errors);
       };
-      const fail = (reason: string): void => {
+      const fail = (reason: string, cause?: unknown): void => {
+        settle();
         drop();
-        settle([`/ could not be checked: ${reason}`]);
+        reject(new Error(`The thread that checks answers ${reason}`, { cause }));
+      };
+      const onError = (error: Error): void => fail(`failed: ${error.message}`, error);
+      const onExit = (): void => fail('has ended.');
+      const tooLong = (): void => {
+        settle();
+        drop();
+        resolve([`/ could not be checked: a pattern of the schema took longer than ${limitMs} ms`]);
       };
       const onMessage = (message: 'started' | string[]): void => {
-        if (message !== 'started') return settle(message);
         clearTimeout(timer);
-        timer = setTimeout(fail, limitMs, `a pattern of the schema took longer than ${limitMs} ms`);
+        if (message === 'started') {
+          timer = setTimeout(tooLong, limitMs);
+          return;
+        }
+        settle();
+        resolve(message);
       };
-      const onError = (error: Error): void => fail(error.message);
-      const onExit = (): void => fail('the checking thread ended');
-      let timer = setTimeout(fail, options.startLimitMs ?? 20_000, 'the checking thread did not start');
+      let timer = setTimeout(fail, startLimitMs, 'does not start.');
       current.on('message', onMessage).on('error', onError).on('exit', onExit);
       current.postMessage({ schema, value });
     });

@@ -1,31 +1,13 @@
 /**
- * Compiles JSON Schemas (draft-07 and 2020-12) into checks that name what does not fit. Only Ajv: no files, no workers,
- * so that the sandbox's bundle can hold it.
+ * Compiles JSON Schemas (draft-07 and 2020-12) into checks that name what does not fit, once for each schema. Only Ajv: no
+ * files, no workers, so that the sandbox's bundle can hold it.
  */
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formatsModule from 'ajv-formats';
+import { makeCheck, type SchemaCheck } from './compile-check.js';
 import { findUnfillable } from './find-unfillable.js';
 
-/** Gives what does not fit, at most `MAX_ERRORS` lines as `/items/0/name must be string`; empty for a value that fits. */
-export type SchemaCheck = (value: unknown) => string[];
-
-export const MAX_ERRORS = 10;
+export type { SchemaCheck } from './compile-check.js';
 
 const MAX_KEPT = 500;
-/** Above that many values only the first error is looked for: a list of all could outgrow the memory. */
-const MAX_LISTED_VALUES = 20_000;
-
-const OPTIONS: Options = {
-  strict: false,
-  // Without the u flag V8 can bound the backtracking of a pattern.
-  unicodeRegExp: false,
-  // `{}` has no own `constructor`.
-  ownProperties: true,
-  logger: false,
-};
-
-type Draft = 'draft-07' | '2020-12';
 
 interface Compiled {
   /** Absent when the schema does not compile. */
@@ -36,7 +18,6 @@ interface Compiled {
 
 const byIdentity = new WeakMap<object, Compiled>();
 const byText = new Map<string, Compiled>();
-const shared = new Map<string, Ajv>();
 
 /**
  * Says in a few words why a schema cannot be used, or `null` when it can. Cheap for a schema that was seen before.
@@ -81,69 +62,9 @@ function lookUp(schema: object): Compiled {
 
 function compile(text: string): Compiled {
   try {
-    return { check: makeCheck(JSON.parse(text), text), fault: findUnfillable(JSON.parse(text)) };
+    return { check: makeCheck(text), fault: findUnfillable(JSON.parse(text)) };
   } catch (error) {
     return { fault: explain(error) };
-  }
-}
-
-function makeCheck(schema: Record<string, unknown>, text: string): SchemaCheck {
-  const draft = draftOf(schema);
-  // Both drafts are named in several spellings; the compiler is chosen already.
-  delete schema.$schema;
-  const fits = compileWith(schema, draft, text, false);
-  let listAll: ValidateFunction | undefined;
-  return (value) => {
-    try {
-      if (fits(value)) return [];
-      if (!hasAtMost(MAX_LISTED_VALUES, value)) return describeErrors(fits.errors);
-      listAll ??= compileWith(schema, draft, text, true);
-      listAll(value);
-      return describeErrors(listAll.errors ?? fits.errors);
-    } catch (error) {
-      if (error instanceof RangeError) return ['/ is nested too deeply to be checked'];
-      throw error;
-    }
-  };
-}
-
-function draftOf(schema: Record<string, unknown>): Draft {
-  const named = schema.$schema;
-  if (named === undefined) return hasTupleItems(schema) ? 'draft-07' : '2020-12';
-  if (typeof named === 'string') {
-    if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(named)) return 'draft-07';
-    if (/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(named)) return '2020-12';
-  }
-  throw new Error(`its $schema ${JSON.stringify(named)} is not supported; use draft-07 or 2020-12`);
-}
-
-/** Lists as `items` are the tuples of draft-07; 2020-12 does not know them. */
-function hasTupleItems(schema: object): boolean {
-  const text = JSON.stringify(schema);
-  return /"items":\[/.test(text) && !/"(prefixItems|unevaluated\w+|dependent\w+|\$dynamicRef)":/.test(text);
-}
-
-function compileWith(schema: object, draft: Draft, text: string, allErrors: boolean): ValidateFunction {
-  // A schema with names of its own must not meet another one of the same name.
-  const own = /"\$(id|anchor|dynamicAnchor)":/.test(text);
-  const place = `${draft} ${allErrors}`;
-  let ajv = own ? undefined : shared.get(place);
-  if (!ajv) {
-    const options = { ...OPTIONS, allErrors };
-    ajv = draft === 'draft-07' ? new Ajv(options) : (new Ajv2020(options) as unknown as Ajv);
-    formatsModule.default(ajv);
-    if (!own) shared.set(place, ajv);
-  }
-  try {
-    return ajv.compile(schema);
-  } catch (error) {
-    if (ajv.errors?.length) {
-      throw new Error(`it is not valid JSON Schema ${draft}: ${describeErrors(ajv.errors).slice(0, 3).join('; ')}`);
-    }
-    throw error;
-  } finally {
-    ajv.errors = null;
-    if (!own) ajv.removeSchema(schema);
   }
 }
 
@@ -156,33 +77,4 @@ function explain(error: unknown): string {
     return `its $ref ${ref} lies outside of the schema, and nothing is fetched`;
   }
   return error instanceof Error ? error.message.slice(0, 500) : String(error);
-}
-
-function describeErrors(errors: readonly ErrorObject[] | null | undefined): string[] {
-  const lines = new Set<string>();
-  for (const error of errors ?? []) {
-    if (lines.size >= MAX_ERRORS) break;
-    lines.add(`${error.instancePath || '/'} ${error.message ?? 'does not fit'}${detailsOf(error)}`);
-  }
-  return [...lines];
-}
-
-function detailsOf({ keyword, params }: ErrorObject): string {
-  if (keyword === 'additionalProperties') return `: ${JSON.stringify(params.additionalProperty)}`;
-  if (keyword === 'enum') return `: ${JSON.stringify(params.allowedValues).slice(0, 200)}`;
-  if (keyword === 'const') return `: ${JSON.stringify(params.allowedValue).slice(0, 200)}`;
-  return '';
-}
-
-function hasAtMost(limit: number, value: unknown): boolean {
-  const rest = [value];
-  for (let count = 0; rest.length > 0; count++) {
-    if (count + rest.length > limit) return false;
-    const next = rest.pop();
-    if (typeof next !== 'object' || next === null) continue;
-    const members = Object.values(next);
-    if (count + rest.length + members.length > limit) return false;
-    for (const member of members) rest.push(member);
-  }
-  return true;
 }

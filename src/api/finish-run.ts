@@ -51,20 +51,29 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     t: isoTime(clock.now()),
     type: 'run.finished',
     ...finished,
+    hasResult: 'result' in outcome,
     phases: engine.tally.phases,
     failures: engine.tally.failures,
     durationMs: clock.now() - parts.startedAt,
-    ...(isComplete(outcome, counts) ? {} : { resumeCommand: `wf run --resume-from ${record.runId}` }),
+    ...(isComplete(outcome, counts) ? {} : { resumeCommand: resumeCommand(parts) }),
   });
   parts.events.close();
   parts.guard?.close();
   return { ...finished, ...('result' in outcome ? { result: outcome.result } : {}), notices };
 }
 
+/** Exact: it finds the run again where it was written. */
+function resumeCommand({ record, given }: RunParts): string {
+  const place = given.runsDir === undefined ? '' : ` --runs-dir ${quote(given.runsDir)}`;
+  return `wf run --resume-from ${record.runId}${place}`;
+}
+
+const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 function explainEnd(end: EngineEnd, counts: Counts, allowFailures: boolean): Outcome {
   switch (end.how) {
     case 'done': {
-      const unanswered = counts.failed + counts.noResult;
+      const unanswered = counts.failed + counts.noResult + counts.skipped;
       return {
         status: 'completed',
         cause: unanswered === 0 ? 'done' : 'calls-failed',
@@ -122,7 +131,7 @@ function exitCodeOf(code: string, otherwise: number): number {
 }
 
 const isComplete = (outcome: Outcome, counts: Counts): boolean =>
-  outcome.status === 'completed' && counts.failed + counts.noResult === 0;
+  outcome.status === 'completed' && counts.failed + counts.noResult + counts.skipped === 0;
 
 function makeState(parts: RunParts, outcome: Outcome, endedAt: string, unwritten: number): StateRecord {
   const { engine, record, journal, notices } = parts;

@@ -188,7 +188,7 @@ function begin(base: Beginning): RunHandle {
       openWorkflow: createOpenWorkflow(prepared, (message) => warn('WF_CHILD_CHANGED', message)),
       clock,
       onEvent: tell,
-      isOwner: () => claim.isLatest(),
+      isOwner: () => claim.isUnchallenged(),
       onProcess: (pid) => {
         if (guard === undefined) {
           guard = startGuard({ nodePath: process.execPath });

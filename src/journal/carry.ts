@@ -3,6 +3,7 @@
  * were kept and never asked for. They are written into the new journal before anything is dispatched, so that a run can
  * be resumed from its first dispatch on, whatever it reached and whatever is pruned.
  */
+import { answerPlace, isCanonical, restAfterKind } from './canonical-line.js';
 import { encodeResult, encodeScript, encodeTimer } from './encode.js';
 import type { HitEntry, ResultEntry, ScriptEntry, TimerEntry } from './entry.js';
 import { type DecodedLine, decodeLine, parseWholeLine, resultHeader, sealPieces } from './line.js';
@@ -53,6 +54,9 @@ interface Candidate {
   offset: number;
   length: number;
   header: HeaderOf<ResultEntry> | TimerEntry | ScriptEntry;
+  canonical: boolean;
+  /** Bytes of the answer. */
+  size: number;
 }
 
 /** Lines are written in batches of about this size. */
@@ -74,7 +78,15 @@ export function carryLines(source: JournalSource, sourceRun: string, store: Jour
     batch = [];
     batched = 0;
   };
+  const timers = new Set<string>();
   for (const candidate of candidates) {
+    const { header } = candidate;
+    if (header.type === 'timer') {
+      // It stands here as it was kept and again where it fired: that place, which comes first, is the one that counts.
+      const id = JSON.stringify([header.path ?? '', header.n, header.ms]);
+      if (timers.has(id)) continue;
+      timers.add(id);
+    }
     const kept = lines.length + 1;
     const copied = copyLine(candidate, kept, sourceRun, source);
     if (copied === undefined) continue;
@@ -122,10 +134,13 @@ function collect(source: JournalSource): { candidates: Candidate[]; damage: Jour
       offset: line.offset,
       length: line.length,
       header,
+      canonical: line.type === 'result' && isCanonical(line.decoded),
+      size: line.decoded.output?.length ?? 0,
     };
     if (line.type === 'result') {
       // A line that stands twice counts once.
-      const id = header.seq !== undefined ? `s${header.seq}` : `k${line.header.kept}`;
+      const { seq, kept } = line.header;
+      const id = seq !== undefined ? `s${seq}` : kept !== undefined ? `k${kept}` : `o${line.offset}`;
       if (!results.has(id)) results.set(id, candidate);
     } else others.push(candidate);
   }
@@ -187,45 +202,31 @@ function copyResult(
     phase: taken.phase ?? undefined,
   };
   const raw = source.readAt(candidate.offset, candidate.length);
-  const decoded = decodeLine(raw);
-  if (typeof decoded === 'string') return undefined;
-  const bytes = isCanonical(decoded)
-    ? sealPieces(resultHeader({ ...identity, ...carried, kind: header.kind }), raw.subarray(...afterKind(raw)))
-    : encodeResult({ ...readRest(decoded), ...identity, ...carried, kind: header.kind }, decoded.output?.toString());
+  const answerAt = candidate.canonical ? answerPlace(raw) : undefined;
+  let bytes: Buffer;
+  if (answerAt !== undefined) {
+    bytes = sealPieces(resultHeader({ ...identity, ...carried, kind: header.kind }), restAfterKind(raw));
+  } else {
+    const decoded = decodeLine(raw);
+    if (typeof decoded === 'string') return undefined;
+    const rest = { ...readRest(decoded), ...identity, ...carried, kind: header.kind };
+    bytes = encodeResult(rest, decoded.output?.toString());
+  }
   const line: KeptLine = {
     type: 'result',
     ...identity,
     ...carried,
     kind: header.kind,
     madeUp: header.madeUp === true,
-    size: decoded.output?.length ?? 0,
+    size: candidate.size,
     outputTokens: header.usage?.outputTokens ?? 0,
     usd: header.usage?.usd ?? null,
-    // The place of the answer in a line that is not in canonical form is found when it is read.
-    outputOffset: candidate.offset + (isCanonical(decoded) ? raw.indexOf(OUTPUT_MARK) + OUTPUT_MARK.length : 0),
-    canonical: isCanonical(decoded),
+    outputOffset: candidate.offset + (answerAt ?? 0),
+    canonical: answerAt !== undefined,
     lineLength: candidate.length,
     delivered: candidate.place !== undefined,
   };
   return { line, bytes };
-}
-
-const OUTPUT_MARK = ',"output":';
-const AFTER_KIND = new Set(['madeUp', 'usage', 'size']);
-
-/** The line has the member order in which we write it, so its bytes can be taken over as they are. */
-function isCanonical(line: DecodedLine): boolean {
-  const names = Object.keys(line.header);
-  const kind = names.indexOf('kind');
-  return (
-    line.output !== undefined && names.at(-1) === 'size' && names.every((name, i) => i > kind === AFTER_KIND.has(name))
-  );
-}
-
-/** From behind the value of `kind` to the checksum. */
-function afterKind(raw: Buffer): [number, number] {
-  const mark = raw.indexOf(',"kind":"ok"');
-  return [mark + ',"kind":"ok"'.length, raw.lastIndexOf(',"sum":"')];
 }
 
 function readRest(line: DecodedLine): Partial<ResultEntry> {

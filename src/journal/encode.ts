@@ -18,8 +18,8 @@ export function encodeResult(entry: ResultFields, outputJson: string | undefined
   if (entry.model !== undefined) text += `,"model":${JSON.stringify(entry.model)}`;
   if (entry.sessionId !== undefined) text += `,"sessionId":${JSON.stringify(entry.sessionId)}`;
   if (entry.attempts !== undefined) text += `,"attempts":${entry.attempts}`;
-  if (entry.startedAt !== undefined) text += `,"startedAt":"${entry.startedAt}"`;
-  if (entry.endedAt !== undefined) text += `,"endedAt":"${entry.endedAt}"`;
+  if (entry.startedAt !== undefined) text += `,"startedAt":${JSON.stringify(entry.startedAt)}`;
+  if (entry.endedAt !== undefined) text += `,"endedAt":${JSON.stringify(entry.endedAt)}`;
   const prompt = promptJson ?? (entry.prompt === undefined ? undefined : JSON.stringify(entry.prompt));
   if (prompt !== undefined) text += `,"prompt":${prompt}`;
   if (entry.opts !== undefined) text += `,"opts":${JSON.stringify(entry.opts)}`;

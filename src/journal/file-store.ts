@@ -3,8 +3,9 @@
  * rewritten. A torn tail — of a killed writer, or of a write that the disk cut short — is closed with a newline first,
  * so that the torn piece is one unreadable line and nothing else.
  */
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { systemCode } from '../shared/errors.js';
+import { memorySource } from './memory-store.js';
 import type { JournalSource, JournalStore, SyncMode } from './store.js';
 
 const NEWLINE = Buffer.from('\n');
@@ -127,13 +128,28 @@ function endsWithNewline(fd: number, size: number): boolean {
   }
 }
 
-/** Opens a journal for reading only. The descriptor stays open, so the file may be moved or removed meanwhile. */
+/** A journal up to this size is read in one piece; a larger one in a stream, and again by place where it is needed. */
+const WHOLE_BYTES = 64 << 20;
+
+/** Opens a journal for reading only. The file may be moved or removed meanwhile. */
 export function openFileSource(path: string): JournalSource {
   const fd = openSync(path, 'r');
-  if (!fstatSync(fd).isFile()) {
+  const stat = fstatSync(fd);
+  if (!stat.isFile()) {
     closeSync(fd);
     throw Object.assign(new Error('the journal is not a file'), { code: 'EISDIR' });
   }
+  if (stat.size <= WHOLE_BYTES) {
+    try {
+      return memorySource(readFileSync(fd));
+    } finally {
+      closeSync(fd);
+    }
+  }
+  return streamSource(fd);
+}
+
+function streamSource(fd: number): JournalSource {
   return {
     *pieces() {
       for (let offset = 0; ; ) {

@@ -39,7 +39,7 @@ export function resultHeader(
     `,"n":${entry.n},"key":"${entry.key}","path":${JSON.stringify(entry.path)},"nth":${entry.nth}` +
     (entry.label === undefined ? '' : `,"label":${JSON.stringify(entry.label)}`) +
     (entry.phase == null ? '' : `,"phase":${JSON.stringify(entry.phase)}`) +
-    (entry.from === undefined ? '' : `,"from":"${entry.from}"`) +
+    (entry.from === undefined ? '' : `,"from":${JSON.stringify(entry.from)}`) +
     (entry.kept === undefined ? '' : `,"kept":${entry.kept}`) +
     `,"kind":"${entry.kind}"`
   );
@@ -80,12 +80,12 @@ function split(body: Buffer): DecodedLine | LineFault {
     const header = parseObject(`${body.toString('utf8', 0, mark)}}`);
     const size = header?.size;
     const start = mark + OUTPUT_MARK.length;
-    if (typeof size === 'number' && Number.isInteger(size) && size >= 0 && start + size <= body.length) {
-      return {
-        header: header as Record<string, unknown>,
-        output: body.subarray(start, start + size),
-        rest: body.subarray(start + size),
-      };
+    if (typeof size === 'number' && Number.isInteger(size) && size > 0 && start + size <= body.length) {
+      const rest = body.subarray(start + size);
+      // Where no other member begins behind it, the size is not that of the answer.
+      if (rest.length === 0 || (rest[0] === 0x2c && rest[1] === 0x22)) {
+        return { header: header as Record<string, unknown>, output: body.subarray(start, start + size), rest };
+      }
     }
   }
   const header = parseObject(`${body.toString('utf8')}}`);

@@ -3,14 +3,8 @@
  * or after it. Only an unknown newer version stops the reading, by name: that is not damage.
  */
 import { WfError } from '../shared/errors.js';
-import {
-  entrySchema,
-  type HitEntry,
-  JOURNAL_VERSION,
-  type ResultEntry,
-  type ScriptEntry,
-  type TimerEntry,
-} from './entry.js';
+import { type HitEntry, JOURNAL_VERSION, type ResultEntry, type ScriptEntry, type TimerEntry } from './entry.js';
+import { hasEntryShape } from './entry-shape.js';
 import { type DecodedLine, decodeLine, type LineFault, parseWholeLine } from './line.js';
 import type { JournalSource } from './store.js';
 
@@ -115,7 +109,7 @@ function scanLine(bytes: Buffer, line: number, offset: number): ScannedLine | Ba
   const type = header.type;
   if (type !== 'result' && type !== 'hit' && type !== 'timer' && type !== 'script')
     return { line, fault: 'unknown kind' };
-  if (!entrySchema.safeParse(header).success) return { line, fault: 'wrong shape' };
+  if (!hasEntryShape(type, header)) return { line, fault: 'wrong shape' };
   if (type === 'result' && header.kind === 'ok' && decoded.output === undefined) return { line, fault: 'wrong shape' };
   return { line, offset, length: bytes.length, decoded, type, header } as unknown as ScannedLine;
 }

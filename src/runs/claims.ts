@@ -34,6 +34,8 @@ export interface HeldClaim {
   n: number;
   /** False once a higher claim exists, or this one is gone or released. A folder that cannot be read proves nothing. */
   isLatest(): boolean;
+  /** The same in one look-up, for the moment before each dispatch: claims are made in turn, so a rival holds n + 1. */
+  isUnchallenged(): boolean;
   /** Lets the next one go on. May be called twice; where it cannot be written, the claim ends with the process. */
   release(): void;
   /** What a person should hear about how the claim was got, if anything. */
@@ -141,10 +143,12 @@ function createClaim(folder: string, n: number, record: Claim): boolean {
 
 function holdClaim(folder: string, n: number, token: string, notice: string | null): HeldClaim {
   let isReleased = false;
+  const rival = claimPath(folder, n + 1);
   return {
     n,
     notice,
     isLatest: () => !isReleased && stillHolds(folder, n, token),
+    isUnchallenged: () => !isReleased && statSync(rival, { throwIfNoEntry: false }) === undefined,
     release: () => {
       isReleased = true;
       markReleased(folder, n);

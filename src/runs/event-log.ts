@@ -42,7 +42,8 @@ export function openEventLog(path: string): EventLog {
   return {
     write(event) {
       if (fd === undefined || (bytes > MAX_FILE_BYTES && !STATE_CHANGES.has(event.type))) return;
-      batch += `${JSON.stringify(event, cutText)}\n`;
+      const line = JSON.stringify(event);
+      batch += `${line.length <= MAX_TEXT ? line : JSON.stringify(event, cutText)}\n`;
       if (batch.length >= BATCH_BYTES || event.type === 'run.started') flush();
       else timer ??= setTimeout(flush, BATCH_MS).unref();
     },

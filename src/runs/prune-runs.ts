@@ -89,17 +89,20 @@ function findDoomed(
 
 /** Newest first. A folder from the future counts as of now; equal times go by `startedAt`, then by id. */
 function sortByAge(folders: RunFolder[], now: number): RunFolder[] {
-  const mtimes = new Map(folders.map((run) => [run, Math.min(mtimeOf(run.folder) ?? now, now)]));
-  const starts = new Map<RunFolder, number>();
-  const startOf = (run: RunFolder): number => {
-    const known = starts.get(run) ?? Date.parse(observeRun(run.folder, now).summary.startedAt);
-    starts.set(run, known);
-    return known;
+  const starts = new Map<string, number>();
+  const startOf = ({ runId, folder }: RunFolder): number => {
+    const start = starts.get(runId) ?? Date.parse(observeRun(folder, now).summary.startedAt);
+    starts.set(runId, start);
+    return start;
   };
-  return folders.toSorted(
-    (a, b) =>
-      (mtimes.get(b) as number) - (mtimes.get(a) as number) || startOf(b) - startOf(a) || (a.runId < b.runId ? -1 : 1),
-  );
+  return folders
+    .flatMap((run) => {
+      const mtime = mtimeOf(run.folder);
+      // One that another pruner has just taken away has no place among the newest: it would push out one that is there.
+      return mtime === undefined ? [] : { run, mtime: Math.min(mtime, now) };
+    })
+    .sort((a, b) => b.mtime - a.mtime || startOf(b.run) - startOf(a.run) || (a.run.runId < b.run.runId ? -1 : 1))
+    .map(({ run }) => run);
 }
 
 async function pruneRun(run: RunFolder, options: PruneOptions, now: number, report: PruneReport): Promise<void> {

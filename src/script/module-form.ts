@@ -1,4 +1,4 @@
-import { tokenizer } from 'acorn';
+import { type Token, tokenizer } from 'acorn';
 
 /** An import or export in TypeScript, as far as it has to be hidden from the type stripper. */
 export interface ModuleForm {
@@ -13,38 +13,43 @@ export interface ModuleForm {
 export function moduleFormAt(text: string, at: number): ModuleForm | undefined {
   const ahead = text.slice(at, at + 200);
   if (/^export\s+(?:type\s+[\w$]|interface\b|declare\b)/.test(ahead)) return { end: at + 6, isStatement: false };
-  if (/^export(?:\s+(?:const|let|var|function|async|class|abstract|enum)\b|\s*\{)/.test(ahead))
+  if (/^export\s+(?:const|let|var|function|async|class|abstract|enum)\b/.test(ahead))
     return { end: at + 6, keep: 'export', isStatement: false };
-  if (!/^import\b/.test(ahead)) return undefined;
-  const end = endOfImport(text, at);
-  if (end === undefined) return undefined;
-  const isType = /^import\s+type\s+(?!from\s*['"])[^,]/.test(ahead);
-  // The checks need no more of an import than that it is there.
-  return { end, isStatement: true, ...(isType ? {} : { keep: 'import"";'.slice(0, end - at) }) };
+  // The checks need no more of a list or an import than that it is there.
+  const keep = /^import\b/.test(ahead) ? 'import"";' : /^export\s*(?:type\s*)?\{/.test(ahead) ? 'export{};' : undefined;
+  const end = keep && endOfStatement(text, at);
+  if (!end) return undefined;
+  const isType = /^(?:import\s+type\s+(?!from\s*['"]|,)|export\s*type\b)/.test(ahead);
+  return { end, isStatement: true, ...(isType ? {} : { keep: keep.slice(0, end - at) }) };
 }
 
-/** The offset behind `import … from '…'` with its attributes and semicolon. */
-function endOfImport(text: string, at: number): number | undefined {
+/** The offset behind `import … from '…'` or `export {…} from '…'` with its attributes and semicolon. */
+function endOfStatement(text: string, at: number): number | undefined {
   try {
     const tokens = tokenizer(text.slice(at), { ecmaVersion: 'latest', sourceType: 'module' });
-    let end: number | undefined;
-    let inAttributes = false;
-    for (let left = 2000; left > 0; left--) {
-      const token = tokens.getToken();
-      const label = token.type.label;
-      if (end === undefined) {
-        if (label === 'string') end = at + token.end;
-        else if (label === 'eof' || label === '(' || label === ';' || label === '=') return undefined;
-      } else if (inAttributes) {
-        if (label === 'eof') return undefined;
-        if (label !== '}') continue;
-        inAttributes = false;
-        end = at + token.end;
-      } else if (label === 'with') inAttributes = true;
-      else return label === ';' ? at + token.end : end;
+    const isExport = text.startsWith('export', at);
+    let token = tokens.getToken();
+    const skipTo = (...labels: string[]): Token | undefined => {
+      while (!labels.includes(token.type.label)) {
+        if (['eof', '(', ';', '='].includes(token.type.label)) return undefined;
+        token = tokens.getToken();
+      }
+      return token;
+    };
+    let last = skipTo(isExport ? '}' : 'string');
+    if (!last) return undefined;
+    token = tokens.getToken();
+    if (isExport && text.slice(at + token.start, at + token.end) === 'from') {
+      last = skipTo('string');
+      token = tokens.getToken();
     }
+    if (token.type.label === 'with') {
+      last = skipTo('}');
+      token = tokens.getToken();
+    }
+    return last && at + (token.type.label === ';' ? token.end : last.end);
   } catch {
     // No JavaScript tokens: the stripper's own message says more.
+    return undefined;
   }
-  return undefined;
 }

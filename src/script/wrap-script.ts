@@ -3,7 +3,7 @@
  * only the columns of line 1 are shifted. Whoever compiles the text must have parsed the body first: a body with `})`
  * of its own would otherwise end the wrapper.
  */
-export const CODE_HEAD = '(async function workflow(){"use strict";';
+export const CODE_HEAD = '(async function(){"use strict";';
 export const CODE_TAIL = '\n})';
 
 /** @param exportAt offset of the word `export` before `const meta`: a function body cannot hold it */

@@ -14,4 +14,14 @@ export const realClock: Clock = {
   },
 };
 
-export const isoTime = (ms: number): string => new Date(ms).toISOString();
+let lastMs = Number.NaN;
+let lastText = '';
+
+/** ISO 8601 UTC. Many events share a millisecond, and the text costs more than the look. */
+export function isoTime(ms: number): string {
+  if (ms !== lastMs) {
+    lastMs = ms;
+    lastText = new Date(ms).toISOString();
+  }
+  return lastText;
+}

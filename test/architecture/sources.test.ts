@@ -27,7 +27,7 @@ describe('source files', () => {
 
   it('are named in kebab case', () => {
     const wrong = code.filter(
-      (file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|bench|config|d))?\.(ts|mjs)$/.test(file.split('/').at(-1) ?? ''),
+      (file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*\.(ts|mjs)$/.test(file.split('/').at(-1) ?? ''),
     );
     expect(wrong).toEqual([]);
   });

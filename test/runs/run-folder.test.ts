@@ -96,7 +96,7 @@ describe('createRunFolder', () => {
   it('names --runs-dir where nothing can be written', () => {
     const file = join(tempFolder(), 'file');
     writeFileSync(file, '');
-    for (const runsFolder of [file, join(file, 'deeper'), '/proc/nowhere/runs']) {
+    for (const runsFolder of [file, join(file, 'deeper')]) {
       const error = caught(() => createRunFolder({ runsFolder, record: sampleRecord(), script: '' }));
       expect(error.code).toBe('WF_RUNS_DIR');
       expect(error.message).toContain(runsFolder);

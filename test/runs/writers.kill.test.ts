@@ -17,7 +17,9 @@ const worker = bundleWorker('worker');
 const KILLS = 30;
 
 describe('J7 state.json', () => {
-  it('is whole or absent for a reader in a tight loop while it is written 2,000 times', async () => {
+  it('is whole or absent for a reader in a tight loop while it is written 2,000 times', {
+    timeout: 180_000,
+  }, async () => {
     const record = sampleRecord();
     const folder = plantRun(tempFolder(), { record });
     const done = join(folder, '..', 'done');
@@ -35,10 +37,12 @@ describe('J7 state.json', () => {
     }
     expect(seen.ok).toBeGreaterThan(100);
     expect(seen.results.size).toBeGreaterThan(2);
-    expect(inspectState(folder)).toMatchObject({ kind: 'ok', record: { result: '1999 '.repeat(40_000) } });
+    expect(inspectState(folder)).toMatchObject({ kind: 'ok', record: { result: '1999 '.repeat(15_000) } });
   });
 
-  it('is never a part after SIGKILL at random moments, and what is left over disturbs nobody', async () => {
+  it('is never a part after SIGKILL at random moments, and what is left over disturbs nobody', {
+    timeout: 180_000,
+  }, async () => {
     const random = seededRandom(testSeed());
     const record = sampleRecord();
     const folder = plantRun(tempFolder(), { record });
@@ -57,7 +61,9 @@ describe('J7 state.json', () => {
 });
 
 describe('O1 O2 H6 a run folder', () => {
-  it('is whole or not there, and each id that was told is listed as interrupted, after SIGKILL at random moments', async () => {
+  it('is whole or not there, and each id that was told is listed as interrupted, after SIGKILL at random moments', {
+    timeout: 180_000,
+  }, async () => {
     const random = seededRandom(testSeed() + 1);
     const runsFolder = join(tempFolder(), 'workflow-runs');
     const told: string[] = [];
@@ -85,7 +91,7 @@ describe('O1 O2 H6 a run folder', () => {
     expect(readFileSync(join(runsFolder, '.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('B-057 ten processes start runs in one new project at once: all are intact', async () => {
+  it('B-057 ten processes start runs in one new project at once: all are intact', { timeout: 180_000 }, async () => {
     const workers = await startWorkers(worker.path, 10);
     for (let round = 0; round < 5; round++) {
       const project = tempFolder();
@@ -104,7 +110,7 @@ describe('O1 O2 H6 a run folder', () => {
 });
 
 describe('B-031 B-050 a run of another process', () => {
-  it('is running while that lives, and interrupted the moment it is killed', async () => {
+  it('is running while that lives, and interrupted the moment it is killed', { timeout: 180_000 }, async () => {
     const runsFolder = join(tempFolder(), 'workflow-runs');
     const writer = await startWorker(worker.path);
     const answered = once(writer.process, 'message');

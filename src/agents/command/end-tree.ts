@@ -1,10 +1,16 @@
 /** Ends everything that a command has started: politely with a grace, or at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processStartTime } from '../../shared/process-info.js';
-import { killProcessTree, listProcessTree, sendSignal, type TreeOptions } from '../../shared/process-tree.js';
+import {
+  killProcessTree,
+  listProcessTree,
+  type ProcessEntry,
+  sendSignal,
+  type TreeOptions,
+} from '../../shared/process-tree.js';
 
 export interface TreeEnder {
-  /** SIGTERM to the group; what is left after the grace, or as soon as it has gone by itself, is over. */
+  /** SIGTERM to the group, and SIGKILL to the whole tree when the group has gone or the grace is over. */
   terminate(graceMs: number): Promise<void>;
   /** SIGKILL to whatever is left. Gives how many processes that were. */
   finish(): Promise<number>;
@@ -22,28 +28,30 @@ export function createTreeEnder(pid: number): TreeEnder {
   const known = new Map<number, string>();
   const options: TreeOptions = { startTime, known };
 
-  const look = (): boolean => {
+  const look = (): ProcessEntry[] => {
     const members = listProcessTree(pid, options);
     for (const member of members) known.set(member.pid, member.startTime);
-    return members.length === 0;
+    return members;
   };
-  const waitUntilEmpty = async (ms: number): Promise<void> => {
+  const waitWhile = async (isThere: (members: ProcessEntry[]) => boolean, ms: number): Promise<void> => {
     const end = performance.now() + ms;
-    for (let pause = FIRST_LOOK_MS; !look() && performance.now() < end; pause = Math.min(pause * 2, LONGEST_LOOK_MS)) {
+    for (let pause = FIRST_LOOK_MS; isThere(look()) && performance.now() < end; ) {
       await sleep(Math.max(1, Math.min(pause, end - performance.now())));
+      pause = Math.min(pause * 2, LONGEST_LOOK_MS);
     }
   };
   const finish = async (): Promise<number> => {
     const killed = killProcessTree(pid, 'SIGKILL', options).length;
-    if (killed > 0) await waitUntilEmpty(VANISH_MS);
+    if (killed > 0) await waitWhile((members) => members.length > 0, VANISH_MS);
     return killed;
   };
 
   return {
     async terminate(graceMs) {
-      if (look()) return;
+      if (look().length === 0) return;
       sendSignal(-pid, 'SIGTERM');
-      await waitUntilEmpty(graceMs);
+      // The rest of the tree was not asked, and nobody who could end it politely is left once the group has gone.
+      await waitWhile((members) => members.some((member) => member.pgid === pid), graceMs);
       await finish();
     },
     finish,

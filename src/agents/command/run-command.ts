@@ -32,7 +32,7 @@ export interface CommandEnd {
 }
 
 /** After the leader's end its output is waited for as long as it flows, at most this long. */
-const DRAIN_MS = 2_000;
+const DRAIN_MS = 1_000;
 const QUIET_MS = 100;
 const OVERFLOW_GRACE_MS = 500;
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { RunHandle, RunResult, RunWorkflowOptions } from '../../index.js';
 import { parseCommandLine, startWorkflow } from '../../index.js';
 import { createReporters } from '../../report/create-reporter.js';
+import { ownerOfStderr, parseReporterSpec } from '../../report/reporter-spec.js';
 import { writeToStream } from '../../report/write-text.js';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
 import { messageOf, WfError } from '../../shared/errors.js';
@@ -30,13 +31,15 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     resultPlace: flags.output ?? 'stdout',
     ...(stepSummary === undefined ? {} : { stepSummary }),
   });
+  // With a machine's format on stderr nothing else may be written there.
+  const stderrOwned = ownerOfStderr((flags.reporter ?? []).map(parseReporterSpec)) !== undefined;
   let handle: RunHandle | undefined;
   const signals = handleSignals({
     cancel: () => handle?.cancel(),
     drain: (ms) => handle?.drain(ms),
     drainMs,
     say: (message) => {
-      if (!flags.reporter?.some((name) => name === 'json' || name === 'jsonl')) write(`wf: ${message}\n`);
+      if (!stderrOwned) write(`wf: ${message}\n`);
     },
   });
   try {

@@ -5,13 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { createAnswerWindow } from './answer-window.js';
 import { readSome, writeAll } from './channel.js';
-import { createFrameReader, type DownHead, type Frame } from './frames.js';
+import { createFrameReader, type DownHead, type Frame, type ScriptForSandbox } from './frames.js';
 import { createFitCheck } from './fit-check.js';
-import { createIsolateHost, type IsolateHost } from './isolate-host.js';
+import { createIsolateHost, type IsolateHost, type Ivm } from './isolate-host.js';
 import { loadIsolatedVm } from './load-isolated-vm.js';
 import type { PreludeConfig } from './prelude/host.js';
 import { createReplayIndex } from './replay-index.js';
-import { type LoopPorts, runLoop } from './run-loop.js';
+import type { LoopPorts } from './loop-state.js';
+import { runLoop } from './run-loop.js';
 import { createUpStream } from './up-stream.js';
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
@@ -32,65 +33,44 @@ function receiveFrame(): Frame {
   return frame;
 }
 
-function start(): void {
-  const [preludePath, ...addons] = process.argv.slice(2);
-  const prelude = readFileSync(preludePath as string, 'utf8');
-  const { ivm, path } = loadIsolatedVm(addons, __filename);
-  up.send({ t: 'ready', isolatedVm: path });
-  const { head, body } = receiveFrame();
-  if (head.t !== 'start') return leave();
-
+/** Runs one workflow from its start frame to its end. */
+function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: string, ivm: Ivm): void {
   const inbox: LoopPorts['inbox'] = [];
-  const replies: Frame[] = [];
+  const replies: DownHead[] = [];
   const receive = (): boolean => {
     const frame = receiveFrame();
-    takeFrame(frame, inbox, replies);
+    const down = frame.head;
+    if (down.t === 'deliver') {
+      let at = 0;
+      for (const item of down.items) {
+        inbox.push({ item, json: frame.body.toString('utf8', at, at + item[2]) });
+        at += item[2];
+      }
+    } else if (down.t === 'answers') window.receive(down.items, frame.body, down.reset);
+    else replies.push(down);
     return true;
   };
   const window = createAnswerWindow((kept) => {
     if (kept >= 0) up.send({ t: 'need', kept });
     return receive();
   });
-  const takeFrame = (frame: Frame, outcomes: LoopPorts['inbox'], others: Frame[]): void => {
-    const down = frame.head;
-    if (down.t === 'deliver') {
-      let at = 0;
-      for (const item of down.items) {
-        outcomes.push({ item, json: frame.body.toString('utf8', at, at + item[2]) });
-        at += item[2];
-      }
-    } else if (down.t === 'answers') window.receive(down.items, frame.body, down.reset);
-    else others.push({ head: down, body: Buffer.from(frame.body) });
-  };
   const awaitReply = (): DownHead => {
     while (replies.length === 0) receive();
-    return (replies.shift() as Frame).head;
+    return replies.shift() as DownHead;
   };
-
-  const open = (
-    script: (DownHead & { t: 'start' })['script'],
-    args: string | undefined,
-    config: PreludeConfig,
-  ): IsolateHost =>
-    createIsolateHost({
-      ivm,
-      prelude,
-      script,
-      config,
-      args,
-      memoryMb: head.memoryMb,
-      turnTimeoutMs: head.turnTimeoutMs,
-    });
+  const { memoryMb, turnTimeoutMs, budgetTotal } = head;
+  const open = (script: ScriptForSandbox, args: string | undefined, config: PreludeConfig): IsolateHost =>
+    createIsolateHost({ ivm, prelude, script, config, args, memoryMb, turnTimeoutMs });
 
   const main = open(head.script, head.hasArgs ? body.toString('utf8') : undefined, {
     path: '',
     fixedPhase: null,
     logPrefix: '',
     child: false,
-    budgetTotal: head.budgetTotal,
+    budgetTotal,
+    spentTokens: 0,
     lazy: head.script.lazy,
   });
-
   const end = runLoop(main, {
     up,
     inbox,
@@ -99,10 +79,10 @@ function start(): void {
     index: createReplayIndex(head.results, head.timers),
     types: { digests: head.agentTypes, any: head.anyAgentType },
     match: head.match,
-    turnTimeoutMs: head.turnTimeoutMs,
-    memoryMb: head.memoryMb,
+    turnTimeoutMs,
+    memoryMb,
     fits: createFitCheck(),
-    openChild(reference, args, path) {
+    openChild(reference, args, path, spentTokens) {
       up.send({ t: 'workflow', reference: JSON.parse(reference) });
       const reply = awaitReply();
       if (reply.t !== 'workflow') return leave();
@@ -112,20 +92,31 @@ function start(): void {
         fixedPhase: `▸ ${reply.name}`,
         logPrefix: `[${reply.name}] `,
         child: true,
-        budgetTotal: head.budgetTotal,
+        budgetTotal,
+        spentTokens,
         lazy: reply.script.lazy,
       });
     },
   });
-  if (end === undefined) return leave();
-  if (end.kind === 'done') {
+  if (end === undefined) leave();
+  else if (end.kind === 'fail') up.send(end);
+  else {
     // The result is JSON text already.
-    writeAll(
-      `{"t":"end","kind":"done","hasResult":${end.hasResult}${end.hasResult ? `,"result":${end.result as string}` : ''}}\n`,
-    );
-  } else up.send(end);
-  // The supervisor ends this process: leaving by itself could hang in a disposed isolate.
-  for (;;) receiveFrame();
+    const result = end.hasResult ? `,"result":${end.result as string}` : '';
+    writeAll(`{"t":"end","kind":"done","hasResult":${end.hasResult}${result}}\n`);
+  }
 }
 
-start();
+const [preludePath, ...addons] = process.argv.slice(2);
+const preludeText = readFileSync(preludePath as string, 'utf8');
+const loaded = loadIsolatedVm(addons, __filename);
+up.send({ t: 'ready', isolatedVm: loaded.path });
+// The supervisor ends this process: leaving by itself could hang in a disposed isolate. Until then it may run once more.
+for (;;) {
+  const frame = receiveFrame();
+  if (isStart(frame)) runOnce(frame, preludeText, loaded.ivm);
+}
+
+function isStart(frame: Frame): frame is Frame & { head: { t: 'start' } } {
+  return frame.head.t === 'start';
+}

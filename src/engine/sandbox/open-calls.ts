@@ -18,10 +18,10 @@ export type OpenAgent = Waiting & {
   nth: number;
   label: string;
   phase: string;
+  /** JSON text of the prompt. */
   prompt: string;
   options: CallOptions | undefined;
   answer: RecordedAnswer | undefined;
-  dispatched: boolean;
   done: boolean;
 };
 

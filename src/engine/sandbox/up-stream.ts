@@ -7,6 +7,8 @@ const FLUSH_AFTER_MS = 20;
 
 export interface UpStream {
   add(event: UpEvent): void;
+  /** An event as JSON text, where parts of it are text already. */
+  addText(event: string): void;
   /** Sends the batch when it is large or old. */
   flushIfDue(): void;
   flush(rest: boolean): void;
@@ -25,10 +27,12 @@ export function createUpStream(write: (text: string) => void): UpStream {
     batch = '';
     since = performance.now();
   };
+  const addText = (event: string): void => {
+    batch += batch === '' ? event : `,${event}`;
+  };
   return {
-    add(event) {
-      batch += batch === '' ? JSON.stringify(event) : `,${JSON.stringify(event)}`;
-    },
+    add: (event) => addText(JSON.stringify(event)),
+    addText,
     flushIfDue() {
       if (batch.length >= FLUSH_CHARS || performance.now() - since >= FLUSH_AFTER_MS) flush(false);
     },

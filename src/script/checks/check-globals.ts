@@ -54,6 +54,7 @@ export function checkGlobals({ program, names, report }: CheckContext): void {
     );
     unknown.set(node, { name: node.name, isTried });
   });
+  const meant = new Map<string, string | undefined>();
   for (const [node, { name, isTried }] of unknown) {
     if (asked.has(name)) continue;
     const instead = ABSENT.get(name);
@@ -66,7 +67,8 @@ export function checkGlobals({ program, names, report }: CheckContext): void {
       });
       continue;
     }
-    const nearest = nearestWord(name, PRESENT);
+    if (!meant.has(name)) meant.set(name, nearestWord(name, PRESENT));
+    const nearest = meant.get(name);
     report(node, {
       code: 'WF_CHECK_UNDEFINED',
       severity: 'warning',

@@ -1,13 +1,15 @@
 import type * as ast from 'acorn';
 import { full } from 'acorn-walk';
+import { messageOf } from '../../shared/errors.js';
 import { type LiteralProblem, readLiteral } from '../read-literal.js';
 import { type CheckContext, calledName, readOptions, resolveConstant } from './context.js';
 import { findContradiction } from './find-contradiction.js';
 
 /** Schemas that stand literally in the script: they must compile, and some value must fit. */
 export async function checkSchemas(context: CheckContext, nodes: Iterable<ast.Expression>): Promise<void> {
+  const compile = makeCompiler();
   for (const node of nodes) {
-    const message = await explainSchema(node, context);
+    const message = await explainSchema(node, context, compile);
     if (message) {
       context.report(node, {
         code: 'WF_CHECK_SCHEMA',
@@ -40,7 +42,11 @@ interface Explained {
   isError: boolean;
 }
 
-async function explainSchema(node: ast.Expression, { names }: CheckContext): Promise<Explained | undefined> {
+async function explainSchema(
+  node: ast.Expression,
+  { names }: CheckContext,
+  compile: ReturnType<typeof makeCompiler>,
+): Promise<Explained | undefined> {
   const problems: LiteralProblem[] = [];
   // Constants may name each other, in a circle too.
   let left = 200;
@@ -54,7 +60,7 @@ async function explainSchema(node: ast.Expression, { names }: CheckContext): Pro
       'A schema must be a JSON Schema object.',
       "Write `{ type: 'object', properties: { … }, required: […] }`.",
     );
-  const reason = await compileSchema(schema);
+  const reason = await compile(schema);
   if (reason) return error(`The schema is not valid: ${reason}.`, 'Correct it after the JSON Schema specification.');
   const contradiction = findContradiction(schema, 'schema');
   if (contradiction) return error(`No answer can fit: ${contradiction}.`, 'Correct the schema, or every try fails.');
@@ -69,17 +75,29 @@ async function explainSchema(node: ast.Expression, { names }: CheckContext): Pro
   return undefined;
 }
 
-/** Why a schema does not compile. */
-async function compileSchema(schema: object): Promise<string | undefined> {
-  const { $schema, ...rest } = schema as { $schema?: unknown };
-  const isNewer = typeof $schema === 'string' && /20(?:19-09|20-12)/.test($schema);
-  const { Ajv } = isNewer ? { Ajv: (await import('ajv/dist/2020.js')).Ajv2020 } : await import('ajv');
-  try {
-    new Ajv({ strict: false, logger: false, validateFormats: false, unicodeRegExp: false }).compile(rest);
-    return undefined;
-  } catch (error) {
-    return (error instanceof Error ? error.message : String(error))
-      .replace(/^schema is invalid: data/, '')
-      .replace(/\.$/, '');
-  }
+/** Makes compilers when a schema needs one, each once: why a schema does not compile. */
+function makeCompiler(): (schema: object) => Promise<string | undefined> {
+  const options = {
+    strict: false,
+    logger: false,
+    validateFormats: false,
+    unicodeRegExp: false,
+    addUsedSchema: false,
+  } as const;
+  let older: Promise<{ compile(schema: object): unknown }> | undefined;
+  let newer: typeof older;
+  return async (schema) => {
+    const { $schema, ...rest } = schema as { $schema?: unknown };
+    const isNewer = typeof $schema === 'string' && /20(?:19-09|20-12)/.test($schema);
+    if (isNewer) newer ??= import('ajv/dist/2020.js').then(({ Ajv2020 }) => new Ajv2020(options));
+    else older ??= import('ajv').then(({ Ajv }) => new Ajv(options));
+    try {
+      (await (isNewer ? newer : older))?.compile(rest);
+      return undefined;
+    } catch (error) {
+      return messageOf(error)
+        .replace(/^schema is invalid: data/, '')
+        .replace(/\.$/, '');
+    }
+  };
 }

@@ -40,7 +40,7 @@ async function work(job: Job): Promise<Answer> {
       return { n: null, report: await pruneRuns(job) };
     case 'write-states':
       for (let i = 0; i < (job.times ?? Number.POSITIVE_INFINITY); i++) {
-        writeState(job.folder, { ...job.state, result: `${i} `.repeat(i % 2 === 0 ? 100 : 40_000) });
+        writeState(job.folder, { ...job.state, result: `${i} `.repeat(i % 2 === 0 ? 100 : 15_000) });
       }
       if (job.done !== undefined) writeFileSync(job.done, '');
       return { n: null };

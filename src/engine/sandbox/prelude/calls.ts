@@ -2,6 +2,7 @@
  * Host calls: a call queues text and waits; the host delivers one completion a turn.
  * An async function that throws after its `await` leaves a stack that names the `await` in the workflow, for nothing.
  */
+import { config } from './host.js';
 import { parse, P, SafeMap } from './primordials.js';
 import type { Cause } from './errors.js';
 
@@ -13,8 +14,8 @@ export interface Answer {
 
 const pending = new SafeMap<number, (answer: Answer) => void>();
 let nextId = 1;
-/** Output tokens of every answer that was delivered to this workflow, in order. */
-let delivered = 0;
+/** Output tokens of every answer that the run's workflows were given, in order. */
+let delivered = config.spentTokens;
 
 export const deliveredTokens = (): number => delivered;
 
@@ -41,7 +42,7 @@ export function deliver(id: number, ok: boolean, json: string | undefined, token
   else resolve({ __proto__: null, json: undefined, cause: parse(json as string) } as Answer);
 }
 
-/** Called by the host for tokens of a child workflow: the budget is shared. */
+/** Called by the host for what another workflow of the run was given: the budget is shared. */
 export function addTokens(tokens: number): void {
   delivered += tokens;
 }

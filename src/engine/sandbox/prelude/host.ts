@@ -12,6 +12,8 @@ export interface PreludeConfig {
   /** True inside a child: `workflow()` is refused. */
   child: boolean;
   budgetTotal: number | null;
+  /** Tokens that the run's workflows were given before this one started. */
+  spentTokens: number;
   /** Lazily supplied globals that the script's text names. */
   lazy: string[];
 }

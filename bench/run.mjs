@@ -1,0 +1,123 @@
+// Every figure is a ratio to a floor that is measured in the same run, on the same data. Usage: npm run bench [-- --quick]
+import { hash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findSandboxLaunch } from '../dist/api/sandbox-launch.js';
+import { defineBackend, startWorkflow } from '../dist/index.js';
+import { bareLoop } from './bare-loop.mjs';
+import { startUp } from './start-up.mjs';
+import { watchPeak } from './watch-peak.mjs';
+
+const ROUNDS = process.argv.includes('--quick') ? 1 : 3;
+const folder = mkdtempSync(join(tmpdir(), 'wf-bench-'));
+const PAD = 'lorem ipsum dolor sit amet '.repeat(40);
+const ANSWER = 'the quick brown fox jumps '.repeat(72).slice(0, 1800);
+const body = {
+  seq: (n) =>
+    `const pad = ${JSON.stringify(PAD)}; for (let i = 0; i < ${n}; i++) await agent(('Review file number ' + i + ' ' + pad).slice(0, 1000));`,
+  wide: (n) =>
+    `const pad = ${JSON.stringify(PAD)}; await Promise.all(Array.from({ length: ${n} }, (_, i) => agent(('Review file number ' + i + ' ' + pad).slice(0, 1000))));`,
+};
+const script = (shape, n) =>
+  `export const meta = { name: 'bench-${shape}', description: 'bench' }\n${body[shape](n)}\nreturn ${n}`;
+const noop = defineBackend({
+  name: 'noop',
+  run: async () => ({ text: ANSWER, usage: { inputTokens: 300, outputTokens: 450 } }),
+});
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+
+async function run(options) {
+  const marks = {};
+  const handle = await startWorkflow({
+    cwd: folder,
+    home: folder,
+    env: { PATH: process.env.PATH },
+    backend: noop,
+    concurrency: 100_000,
+    maxAgents: 1_000_000,
+    onEvent: (event) => {
+      if (event.type === 'run.started') marks.start = performance.now();
+      if (event.type.startsWith('call.') && marks.first === undefined) marks.first = performance.now();
+      if (event.type.startsWith('call.')) marks.last = performance.now();
+    },
+    ...options,
+  });
+  const result = await handle.done;
+  if (result.status !== 'completed') throw new Error(JSON.stringify(result.error));
+  return { ...result, ms: marks.last - marks.first, fromStart: marks.last - marks.start };
+}
+
+/** read + parse + sha256 + stringify of what the replay works on. */
+function replayFloor(file) {
+  const started = performance.now();
+  let sum = 0;
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    if (line === '') continue;
+    const entry = JSON.parse(line);
+    if (entry.type !== 'result') continue;
+    sum +=
+      hash('sha256', JSON.stringify({ prompt: entry.prompt, v: 1 }), 'hex').length +
+      JSON.stringify(entry.output).length;
+  }
+  if (sum === 0) throw new Error('nothing to read');
+  return performance.now() - started;
+}
+
+const rows = [];
+const row = (name, value, aim) => {
+  rows.push({ name, value, aim });
+  console.log(`${name.padEnd(58)} ${value.padStart(9)}   aim ${aim}`);
+};
+
+console.log(`node ${process.version}, ${process.platform}-${process.arch}, ${ROUNDS} rounds, medians`);
+const { addons } = findSandboxLaunch(process.env);
+const spent = { seq: {}, wide: {} };
+const runs = {};
+const peak = watchPeak();
+for (const shape of ['seq', 'wide']) {
+  for (const n of [1000, 10_000]) {
+    const ours = [];
+    const floor = [];
+    for (let i = 0; i < ROUNDS; i++) {
+      floor.push(await bareLoop(addons[0], body[shape](n), () => ANSWER));
+      const result = await run({ source: { text: script(shape, n), filename: 'bench.js' } });
+      ours.push(result.ms);
+      runs[shape] = result;
+    }
+    spent[shape][n] = median(ours);
+    row(
+      `live ${shape} ${n}: wf / bare loop (${median(ours).toFixed(0)} / ${median(floor).toFixed(0)} ms)`,
+      `${(median(ours) / median(floor)).toFixed(2)} x`,
+      '<= 1.5 x',
+    );
+  }
+  row(
+    `live ${shape}: cost of 10 000 / cost of 1 000`,
+    `${(spent[shape][10_000] / spent[shape][1000]).toFixed(1)} x`,
+    '<= 12 x',
+  );
+}
+for (const shape of ['seq', 'wide']) {
+  const ours = [];
+  const floor = [];
+  const whole = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    floor.push(replayFloor(join(runs[shape].folder, 'journal.jsonl')));
+    const before = performance.now();
+    const result = await run({ resumeFrom: runs[shape].runId });
+    if (result.counts.reused !== 10_000) throw new Error(`reused ${result.counts.reused}`);
+    ours.push(result.ms);
+    whole.push(performance.now() - before);
+  }
+  row(
+    `replay ${shape} 10000: wf / floor (${median(ours).toFixed(0)} / ${median(floor).toFixed(0)} ms; all in ${median(whole).toFixed(0)} ms)`,
+    `${(median(ours) / median(floor)).toFixed(2)} x`,
+    '<= 2.5 x',
+  );
+}
+const { own, sandbox } = peak.stop();
+row('peak RSS, supervisor (this process, all of the above)', `${own} MB`, '< 250 MB');
+row('peak RSS, sandbox', `${sandbox} MB`, '< 250 MB');
+for (const { name, value, aim } of await startUp(folder)) row(name, value, aim);
+rmSync(folder, { recursive: true, force: true });

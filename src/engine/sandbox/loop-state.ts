@@ -1,0 +1,128 @@
+/** What the loop of a run knows at any moment; the files beside it change it. */
+import type { AnswerWindow } from './answer-window.js';
+import type { AgentTypeTable, CallOptions } from './call-options.js';
+import type { DeliveredItem, SandboxError, UpMessage } from './frames.js';
+import type { IsolateHost } from './isolate-host.js';
+import { createDueQueue, type DueQueue, type OpenAgent, type OpenTimer } from './open-calls.js';
+import type { Cause } from './prelude/errors.js';
+import type { ReplayIndex } from './replay-index.js';
+import type { UpStream } from './up-stream.js';
+
+export interface LoopPorts {
+  up: UpStream;
+  index: ReplayIndex;
+  window: AnswerWindow;
+  types: AgentTypeTable;
+  match: 'content' | 'prefix';
+  turnTimeoutMs: number;
+  memoryMb: number;
+  /** Blocks for the next frame; outcomes are put into `inbox`. False at the end of the stream. */
+  receive(): boolean;
+  inbox: LiveOutcome[];
+  /** Blocks for the script of a child workflow. */
+  openChild(reference: string, args: string, path: string, spentTokens: number): IsolateHost | Cause;
+  /** Tells whether a recorded answer fits the call's schema. */
+  fits(options: CallOptions | undefined, json: string): boolean;
+}
+
+export interface LiveOutcome {
+  item: DeliveredItem;
+  json: string;
+}
+
+export type LoopEnd = UpMessage & { t: 'end' };
+
+export interface LoopState extends LoopPorts {
+  main: IsolateHost;
+  /** Recorded deliveries that are due. */
+  due: DueQueue;
+  /** Refusals and ends of children: delivered in the very next turns, before any outcome. */
+  immediate: { host: IsolateHost; local: number; ok: boolean; json: string | undefined }[];
+  /** Children whose first turn is to come. */
+  starting: IsolateHost[];
+  /** By call number, or by the (negative) id of a timer. */
+  open: Map<number, OpenAgent | OpenTimer>;
+  /** Calls that are no hit, in call order. */
+  waiting: OpenAgent[];
+  parents: Map<IsolateHost, { host: IsolateHost; local: number }>;
+  /** How many calls of equal key and path there were. */
+  nths: Map<string, number>;
+  timers: Map<string, OpenTimer>;
+  calls: number;
+  timerIds: number;
+  spentTokens: number;
+  /** The script has seen an outcome that was not recorded: from now on timers wait. */
+  sawLive: boolean;
+  /** With `match: 'prefix'`: a call was no hit. */
+  prefixBroken: boolean;
+  end: LoopEnd | undefined;
+}
+
+export function createLoopState(main: IsolateHost, ports: LoopPorts): LoopState {
+  return {
+    ...ports,
+    main,
+    due: createDueQueue(),
+    immediate: [],
+    starting: [],
+    open: new Map(),
+    waiting: [],
+    parents: new Map(),
+    nths: new Map(),
+    timers: new Map(),
+    calls: 0,
+    timerIds: 0,
+    spentTokens: 0,
+    sawLive: false,
+    prefixBroken: false,
+    end: undefined,
+  };
+}
+
+/** A call or timer has its answer. */
+export function settle(state: LoopState, call: OpenAgent | OpenTimer): void {
+  call.done = true;
+  call.host.open--;
+  state.open.delete(call.kind === 'agent' ? call.n : call.id);
+}
+
+export function failWorkflow(
+  state: LoopState,
+  host: IsolateHost,
+  error: Partial<SandboxError> & { code: string; message: string },
+): void {
+  endWorkflow(state, host, {
+    t: 'end',
+    kind: 'fail',
+    error: { name: 'Error', stack: '', ...error, filename: host.filename },
+  });
+}
+
+/** A workflow has settled. The run's own script ends the run; a child answers its parent in the very next turn. */
+export function endWorkflow(state: LoopState, host: IsolateHost, how: LoopEnd): void {
+  if (host.settled) return;
+  host.settled = true;
+  const isMain = host === state.main;
+  for (const call of state.open.values()) {
+    if (call.done || !(isMain || call.host === host)) continue;
+    settle(state, call);
+    if (call.kind === 'timer') state.up.add(['x', call.id]);
+    // When the run's own script failed, its open calls are unfinished, not abandoned.
+    else if (!isMain || how.kind === 'done') state.up.add(['a', call.n]);
+  }
+  if (isMain) {
+    state.end = how;
+    return;
+  }
+  const parent = state.parents.get(host);
+  state.parents.delete(host);
+  host.dispose();
+  if (parent === undefined) return;
+  if (how.kind === 'fail') state.immediate.push({ ...parent, ok: false, json: causeForParent(how.error) });
+  else state.immediate.push({ ...parent, ok: true, json: how.hasResult ? (how.result as string) : undefined });
+}
+
+/** A child's error for its parent: its code and message, no source text and no stack. */
+function causeForParent({ name, code, message }: SandboxError): string {
+  return JSON.stringify({ name, code, message, tell: 'throw' });
+}

@@ -1,0 +1,163 @@
+/** Takes what a workflow queued in its last turn: calls, timers, children, and what it has to say. */
+import { callKey } from '../../journal/key.js';
+import { type CallOptions, checkCallOptions, keyOptionsOf } from './call-options.js';
+import type { SandboxError } from './frames.js';
+import type { HostCall, IsolateHost, TurnEnd } from './isolate-host.js';
+import { endWorkflow, failWorkflow, type LoopState, settle } from './loop-state.js';
+import type { OpenAgent, OpenTimer } from './open-calls.js';
+
+/** Works off the end of a turn. */
+export function afterTurn(state: LoopState, host: IsolateHost, turn: TurnEnd): void {
+  if (turn.kind === 'memory') {
+    failWorkflow(state, host, {
+      code: 'WF_SCRIPT_MEMORY',
+      message: `The script needed more than ${state.memoryMb} MB of memory.`,
+    });
+    return;
+  }
+  if (turn.kind === 'broken') {
+    failWorkflow(state, host, {
+      code: 'WF_SCRIPT_SYNTAX',
+      name: 'SyntaxError',
+      message: turn.message,
+      stack: turn.stack,
+    });
+    return;
+  }
+  for (const call of host.takeCalls()) takeCall(state, host, call);
+  if (turn.kind === 'timeout') {
+    const message = `The script ran for more than ${state.turnTimeoutMs} ms without waiting.`;
+    failWorkflow(state, host, { code: 'WF_TURN_TIMEOUT', message, stack: turn.stack });
+  } else if (turn.kind === 'stray' && !host.settled) {
+    state.up.add(['w', 'WF_STRAY_REJECTION', `A promise was rejected and nothing handled it: ${turn.message}`]);
+  }
+  state.up.flushIfDue();
+}
+
+function takeCall(state: LoopState, host: IsolateHost, call: HostCall): void {
+  // What a workflow starts after its end is not started.
+  if (host.settled && call.id !== 0) return;
+  const { up } = state;
+  switch (call.kind) {
+    case 'agent':
+      return takeAgent(state, host, call);
+    case 'timer':
+      return takeTimer(state, host, call);
+    case 'clear':
+      return clearTimer(state, host, call.a);
+    case 'workflow':
+      return takeChild(state, host, call);
+    case 'log':
+      return up.add(['l', call.b, call.a]);
+    case 'phase':
+      return up.add(['p', call.a]);
+    case 'unknown-option':
+      return up.add(['w', 'WF_UNKNOWN_OPTION', call.a]);
+    case 'slot-failed':
+      return up.add([
+        'w',
+        'WF_SLOT_FAILED',
+        JSON.stringify({ slot: call.a, error: JSON.parse(call.b), file: host.filename }),
+      ]);
+    case 'done':
+      return endWorkflow(state, host, { t: 'end', kind: 'done', hasResult: call.b === 'json', result: call.a });
+    case 'not-json':
+      return failWorkflow(state, host, {
+        code: 'WF_RESULT_NOT_JSON',
+        message: `The workflow returned a value that JSON does not have: ${call.a} is a ${call.b}.`,
+      });
+    case 'fail': {
+      const error = JSON.parse(call.a) as SandboxError;
+      return failWorkflow(state, host, { ...error, code: error.code || 'WF_SCRIPT_THREW' });
+    }
+  }
+}
+
+function takeAgent(state: LoopState, host: IsolateHost, call: HostCall): void {
+  const n = ++state.calls;
+  host.open++;
+  const { id, a: promptText, b: label, c: phase, d: optionsText, e: path } = call;
+  let options: CallOptions | undefined;
+  if (optionsText !== '') {
+    const checked = checkCallOptions(optionsText, state.types);
+    if ('refused' in checked) {
+      const { code, message } = checked.refused;
+      state.up.add(['r', n, label, phase, code, message]);
+      state.immediate.push({ host, local: id, ok: false, json: JSON.stringify({ ...checked.refused, tell: 'throw' }) });
+      return;
+    }
+    options = checked.options;
+  }
+  const prompt = JSON.stringify(promptText);
+  const key = callKey(prompt, options === undefined ? undefined : keyOptionsOf(options));
+  const place = `${key}${path}`;
+  const nth = state.nths.get(place) ?? 0;
+  state.nths.set(place, nth + 1);
+  const agent: OpenAgent = {
+    kind: 'agent',
+    host,
+    local: id,
+    n,
+    key,
+    path,
+    nth,
+    label,
+    phase,
+    prompt,
+    options,
+    answer: undefined,
+    done: false,
+  };
+  state.open.set(n, agent);
+  agent.answer = findOwnAnswer(state, agent);
+  if (agent.answer === undefined) state.waiting.push(agent);
+  else state.due.push(agent.answer.kept, agent);
+}
+
+function findOwnAnswer(state: LoopState, { key, path, nth, options }: OpenAgent): OpenAgent['answer'] {
+  const { index } = state;
+  if (index.empty || options?.cache === false || state.prefixBroken) return undefined;
+  const own = index.takeOwn(key, path, nth);
+  if (own !== undefined || state.match === 'content') return own;
+  const other = index.takeAny(key, path);
+  if (other === undefined) state.prefixBroken = true;
+  return other;
+}
+
+function takeTimer(state: LoopState, host: IsolateHost, call: HostCall): void {
+  host.open++;
+  const { path } = host;
+  const timer: OpenTimer = {
+    kind: 'timer',
+    host,
+    local: call.id,
+    id: -++state.timerIds,
+    n: Number(call.b),
+    ms: Number(call.a),
+    path,
+    done: false,
+  };
+  state.open.set(timer.id, timer);
+  state.timers.set(`${path}\n${call.id}`, timer);
+  const place = state.sawLive ? undefined : state.index.takeTimer(path, timer.n, timer.ms);
+  if (place !== undefined) state.due.push(place, timer);
+  else state.up.add(['T', timer.id, timer.n, timer.ms, path]);
+}
+
+function clearTimer(state: LoopState, host: IsolateHost, local: string): void {
+  const timer = state.timers.get(`${host.path}\n${local}`);
+  if (timer === undefined || timer.done) return;
+  settle(state, timer);
+  state.up.add(['x', timer.id]);
+}
+
+function takeChild(state: LoopState, host: IsolateHost, call: HostCall): void {
+  host.open++;
+  const child = state.openChild(call.a, call.b, call.c, state.spentTokens);
+  if ('code' in child) {
+    state.immediate.push({ host, local: call.id, ok: false, json: JSON.stringify({ ...child, tell: 'throw' }) });
+    return;
+  }
+  state.parents.set(child, { host, local: call.id });
+  state.starting.push(child);
+}
