@@ -55,7 +55,10 @@ async function bundlePrelude(file) {
   mkdirSync(dirname(file), { recursive: true });
   // The completion value of the text is held by the host as references; an isolate reads plain members only, and the
   // members of a bundle are getters.
-  writeFileSync(file, `(() => { "use strict";\n${prelude.outputFiles[0].text}\nreturn { deliver: prelude.deliver, run: prelude.run, addTokens: prelude.addTokens }; })()\n`);
+  writeFileSync(
+    file,
+    `(() => { "use strict";\n${prelude.outputFiles[0].text}\nreturn { deliver: prelude.deliver, run: prelude.run, addTokens: prelude.addTokens }; })()\n`,
+  );
 }
 
 async function bundleSandbox(outdir) {

@@ -18,6 +18,8 @@ export {
 } from './agents/backend.js';
 export { parseCommandLine } from './agents/command/parse-command-line.js';
 export { checkWorkflowFile } from './api/check-workflow.js';
+export { type ExplainedCall, explainRun } from './api/explain-run.js';
+export { planResume, type ResumePlan } from './api/plan-resume.js';
 export { pruneOldRuns } from './api/prune-old-runs.js';
 export type { CallDetail, CallView } from './api/read-calls.js';
 export { findCall, listWorkflowRuns, type RunView, readWorkflowRun } from './api/read-run.js';

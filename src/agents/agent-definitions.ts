@@ -75,10 +75,10 @@ export async function loadAgentDefinitions(places: DefinitionPlaces): Promise<Ma
 function definitionFolders({ cwd, root, home }: DefinitionPlaces): Set<string> {
   const folders = new Set([join(cwd, '.claude', 'agents')]);
   const isInside = relative(root, cwd).split(sep)[0] !== '..';
-  for (let folder = cwd; isInside && folder !== root && folder !== dirname(folder); ) {
-    folder = dirname(folder);
+  for (let folder = cwd; isInside && folder !== root; folder = dirname(folder)) {
     folders.add(join(folder, '.claude', 'agents'));
   }
+  folders.add(join(root, '.claude', 'agents'));
   if (home !== undefined) folders.add(join(home, '.claude', 'agents'));
   return folders;
 }

@@ -57,9 +57,9 @@ export function describeFailure(error: BackendError): CallFailure {
 export function toBackendError(thrown: unknown): BackendError {
   if (thrown instanceof BackendError) return thrown;
   // Another copy of this package may have made it.
-  const kind = (thrown as { kind?: unknown } | null | undefined)?.kind;
-  if (thrown instanceof Error && thrown.name === 'BackendError' && typeof kind === 'string' && kind in MEANINGS) {
-    return thrown as BackendError;
+  if (thrown instanceof Error && thrown.name === 'BackendError') {
+    const { kind, ...details } = thrown as BackendError;
+    if (isErrorKind(kind)) return new BackendError(kind, thrown.message, details);
   }
   return new BackendError('failed', messageOf(thrown) || 'The backend failed without a word.', { cause: thrown });
 }

@@ -6,15 +6,15 @@ export interface FrontMatter {
 }
 
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
-  const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text);
+  const match = /^\uFEFF?---[ \t]*(\r?\n[\s\S]*?)?\r?\n---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text);
   if (!match) return { fields: {}, body: text.trim() };
-  return { fields: await parseFields(match[1] as string), body: (match[2] as string).trim() };
+  return { fields: await parseFields(match[1] ?? ''), body: (match[2] ?? '').trim() };
 }
 
 async function parseFields(text: string): Promise<Record<string, unknown>> {
   const { parse } = await import('yaml');
   try {
-    const fields: unknown = parse(text, { schema: 'core', maxAliasCount: 0, logLevel: 'silent' });
+    const fields: unknown = parse(text, { schema: 'core', maxAliasCount: 0, logLevel: 'error' });
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields))
       return fields as Record<string, unknown>;
   } catch {

@@ -104,6 +104,7 @@ function takeAnswer(
   if (usage?.outputTokens === 0 && !request.schema && text.trim() === '') {
     return new BackendError('empty', 'The agent ended without an answer and without having said anything.');
   }
+  if (!mask && answer.structured === undefined) return answer;
   const taken: AgentAnswer = { ...answer, text: mask ? mask(text) : text };
   if (answer.structured === undefined) return taken;
   try {

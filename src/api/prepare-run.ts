@@ -58,7 +58,8 @@ export function findPlaces(given: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env
 /** @throws WfError for everything that keeps the run from starting */
 export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun> {
   const places = findPlaces(given);
-  const source = given.resumeFrom === undefined ? undefined : openSourceRun(given.resumeFrom, places.readFolders);
+  const source =
+    given.resumeFrom === undefined ? undefined : openSourceRun(given.resumeFrom, places.readFolders, given.strict);
   try {
     const record = source?.record;
     const options = resolveRunOptions(given, record, places.env, availableParallelism());

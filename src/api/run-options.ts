@@ -45,6 +45,10 @@ export interface RunWorkflowOptions extends RunSettings {
   hasArgs?: boolean | undefined;
   /** Whole UUID of the run to go on from. */
   resumeFrom?: string | undefined;
+  /** Refuse a damaged source journal (`WF_STRICT`) instead of running again what it lost. */
+  strict?: boolean | undefined;
+  /** Start a new lineage: neither a live owner nor another resume of the old one is in the way. */
+  fork?: boolean | undefined;
   runId?: string | undefined;
   runsDir?: string | undefined;
   /** Run folders that stay when old ones are pruned at the end; default 50. */

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFileSource } from '../journal/file-store.js';
 import { memorySource } from '../journal/memory-store.js';
+import { describeDamage, scanJournal } from '../journal/read-journal.js';
 import type { JournalSource } from '../journal/store.js';
 import { findRunById } from '../runs/find-run.js';
 import type { RunRecord } from '../runs/records.js';
-import { readRunRecord } from '../runs/run-records.js';
+import { inspectRunRecord, inspectState, readRunRecord } from '../runs/run-records.js';
 import { JOURNAL_FILE, SCRIPT_FILE } from '../runs/runs-folder.js';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { parseRunId } from '../shared/ids.js';
@@ -25,7 +26,7 @@ export interface SourceRun {
 /**
  * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_RUN_FOREIGN`, `WF_VERSION_NEWER`, `WF_RUN_DAMAGED`
  */
-export function openSourceRun(id: string, runsFolders: readonly string[]): SourceRun {
+export function openSourceRun(id: string, runsFolders: readonly string[], strict = false): SourceRun {
   const { folder } = findRunById(parseRunId(id), runsFolders);
   const record = readRunRecord(folder);
   const notices: string[] = [];
@@ -49,7 +50,7 @@ export function openSourceRun(id: string, runsFolders: readonly string[]): Sourc
     record,
     folder,
     journalRun,
-    journal: openJournal(journalFolder, notices),
+    journal: openJournal(journalFolder, notices, strict),
     script: readScript(folder, record.runId),
     notices,
   };
@@ -64,16 +65,47 @@ function findParent(id: string, runsFolders: readonly string[]): string | undefi
   }
 }
 
-/** The journal is a cache: where it cannot be read, everything runs, and that is said. */
-function openJournal(folder: string, notices: string[]): JournalSource {
+/** The journal is a cache: where it cannot be read, everything runs, and that is said. With `strict` it is refused. */
+function openJournal(folder: string, notices: string[], strict: boolean): JournalSource {
+  let journal: JournalSource;
   try {
-    return openFileSource(join(folder, JOURNAL_FILE));
+    journal = openFileSource(join(folder, JOURNAL_FILE));
   } catch (error) {
     const what =
       systemCode(error) === 'ENOENT' ? 'is missing' : `cannot be read (${systemCode(error) ?? messageOf(error)})`;
+    if (strict) throw refuse(`The journal of the source run ${what}.`);
     notices.push(`The journal of the source run ${what}: no result can be reused, every call runs.`);
     return memorySource(Buffer.alloc(0));
   }
+  const lost = recordedBytes(folder) - journal.size;
+  if (lost > 0) {
+    const message = `The journal of the source run is ${lost} bytes shorter than its record says`;
+    if (strict) throw refuse(`${message}.`);
+    notices.push(`${message}: what is missing runs again.`);
+  }
+  if (strict) refuseDamage(journal);
+  return journal;
+}
+
+const refuse = (message: string): WfError =>
+  new WfError('WF_STRICT', message, {
+    remedy: 'Look at the run with wf show; without --strict the good lines are reused and the rest runs again.',
+  });
+
+function refuseDamage(journal: JournalSource): void {
+  const scan = scanJournal(journal);
+  let next = scan.next();
+  while (!next.done) next = scan.next();
+  const damage = describeDamage(next.value);
+  if (damage !== undefined) throw refuse(`The journal of the source run has ${damage}.`);
+}
+
+/** Bytes that the run's own records say were written. */
+function recordedBytes(folder: string): number {
+  const state = inspectState(folder);
+  if (state.kind === 'ok') return state.record.journal.bytes;
+  const run = inspectRunRecord(folder);
+  return run.kind === 'ok' ? run.record.progress.journalBytes : 0;
 }
 
 function readScript(folder: string, runId: string): string {

@@ -22,11 +22,12 @@ import type { RunOptions, RunRecord } from '../runs/records.js';
 import { createRunFolder } from '../runs/run-folder.js';
 import { EVENTS_FILE, JOURNAL_FILE } from '../runs/runs-folder.js';
 import { type Clock, isoTime, realClock } from '../shared/clock.js';
-import { WfError } from '../shared/errors.js';
+import { messageOf, WfError } from '../shared/errors.js';
 import { newRunId } from '../shared/ids.js';
 import { emptyCounts } from '../shared/outcome.js';
 import { VERSION } from '../shared/version.js';
 import { finishRun } from './finish-run.js';
+import { createHashDeps } from './hash-deps.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { insideRoot, type PreparedRun, prepareRun } from './prepare-run.js';
 import type { RunResult, RunWorkflowOptions } from './run-options.js';
@@ -94,7 +95,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
   const runId = given.runId ?? newRunId();
   const clock = given.clock ?? realClock;
   const startedAt = clock.now();
-  const root = source === undefined ? runId : source.record.lineage.root;
+  const root = source === undefined || given.fork ? runId : source.record.lineage.root;
   const claim = await claimLineage({
     runsFolder: findClaimsHome(places.readFolders, root),
     root,
@@ -133,7 +134,12 @@ function begin(base: Beginning): RunHandle {
   const events = openEventLog(`${folder}/${EVENTS_FILE}`);
   const tell: EventListener = (event) => {
     events.write(event);
-    given.onEvent?.(event);
+    try {
+      given.onEvent?.(event);
+    } catch (error) {
+      const notice = `The listener of events threw: ${messageOf(error)}; the run goes on.`;
+      if (!notices.includes(notice)) notices.push(notice);
+    }
   };
   const warn = (code: string, message: string): void => {
     notices.push(message);
@@ -186,6 +192,7 @@ function begin(base: Beginning): RunHandle {
       carried,
       sandbox,
       openWorkflow: createOpenWorkflow(prepared, (message) => warn('WF_CHILD_CHANGED', message)),
+      hashDeps: createHashDeps(places.root, prepared.startFolder),
       clock,
       onEvent: tell,
       isOwner: () => claim.isUnchallenged(),
@@ -219,7 +226,11 @@ function begin(base: Beginning): RunHandle {
       done,
       cancel: () => running.cancel(),
       drain: (ms) => {
-        void running.drain(new Promise((resolve) => clock.after(ms, resolve)));
+        const expired = new Promise<void>((resolve) => {
+          // What is left of the time must not keep the process alive.
+          void done.then(clock.after(ms, resolve));
+        });
+        void running.drain(expired);
       },
     };
   } catch (error) {
@@ -229,7 +240,7 @@ function begin(base: Beginning): RunHandle {
   }
 }
 
-async function chooseBackend(
+export async function chooseBackend(
   given: RunWorkflowOptions,
   options: RunOptions,
   env: Readonly<Record<string, string | undefined>>,

@@ -57,6 +57,16 @@ function buildProgram(setExit: (code: number) => void): Command {
     .addHelpText('after', examples(['wf show 0b5ad1c3', 'wf show 0b5ad1c3 "#3"']))
     .action(async (run, call, flags) => setExit(await (await import('./commands/show.js')).show(run, call, flags)));
 
+  reading(program.command('explain'))
+    .description('say why calls of a run ran live')
+    .argument('<run>', 'run id, or a prefix that only one run has')
+    .argument('[call]', '#n, or a label or key prefix that only one call of the run has')
+    .option('--json', 'one JSON array')
+    .addHelpText('after', examples(['wf explain 0b5ad1c3', 'wf explain 0b5ad1c3 "#3" --json']))
+    .action(async (run, call, flags) =>
+      setExit(await (await import('./commands/explain.js')).explain(run, call, flags)),
+    );
+
   program
     .command('check')
     .description('check scripts without running them')

@@ -39,6 +39,7 @@ export interface EngineOptions {
   carried: CarriedLines | undefined;
   sandbox: SandboxLink;
   openWorkflow: OpenWorkflow;
+  hashDeps: HashDeps;
   clock: Clock;
   onEvent: EventListener;
   /** False once another process owns the lineage. */
@@ -46,6 +47,12 @@ export interface EngineOptions {
   onProcess(pid: number): void;
   onProcessEnd(pid: number): void;
 }
+
+/** Digest of the files that a call's `deps` name, now. `files` is there when they are few. */
+export type HashDeps = (
+  patterns: readonly string[],
+  cwd: string | null,
+) => Promise<{ digest: string; files?: Record<string, string> } | { digest: null; message: string }>;
 
 export type OpenWorkflow = (
   reference: { name: string } | { scriptPath: string },

@@ -43,7 +43,7 @@ export class Engine {
     this.#o = options;
     this.#dispatcher = createDispatcher(options.limits, {
       spentTokens: () => this.tally.spentTokens,
-      mayDispatch: () => this.#checkOwner(),
+      mayDispatch: () => this.#end === undefined && this.#checkOwner(),
     });
     this.#runner = createCallRunner(options, (event) => this.#tell(event));
     this.#journal = createRunJournal(options.journal, (reason) => this.#warnJournal(reason));
@@ -75,6 +75,8 @@ export class Engine {
   /** Ends the run at once: nothing starts, agents are told to stop, and what they still print is no answer. */
   cancel(): void {
     this.#finish({ how: 'cancelled' });
+    // Also where another end came first and still awaits what runs.
+    this.#runner.abortAll();
   }
 
   /** Another process owns the lineage: nothing more is written. */
@@ -117,6 +119,9 @@ export class Engine {
         return;
       case 'workflow':
         void this.#openWorkflow(message.reference);
+        return;
+      case 'deps':
+        void this.#o.hashDeps(message.deps, message.cwd).then((reply) => this.#o.sandbox.send({ t: 'deps', ...reply }));
         return;
       case 'end':
         if (message.kind === 'done')
@@ -187,7 +192,7 @@ export class Engine {
         error: { code: 'WF_INTERNAL', message: `The sandbox made a wrong key for call ${n}.` },
       });
     }
-    this.#tell({ type: 'call.queued', n, label, phase });
+    this.#tell({ type: 'call.queued', n, label, phase, key });
     this.#dispatcher.add({
       n,
       execute: () => {
@@ -220,10 +225,22 @@ export class Engine {
     });
     this.tally.finish(call.n, ok ? 'ok' : 'failed', ok ? undefined : outcome.error);
     this.#tellFinished(call, ok ? 'ok' : 'failed', ok ? undefined : outcome.error, outcome.usage, outcome.attempts);
+    if (call.options?.depsPatterns !== undefined) void this.#checkDeps(call);
     if (this.#end !== undefined) return;
     const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;
     const json = ok ? outcome.output : JSON.stringify({ name, code, message, tell: outcome.tell });
     this.#deliver(call.n, ok, json, outcome.usage?.outputTokens ?? 0);
+  }
+
+  /** Files that a call depends on must not be written by the workflow itself: its key would not stand for them. */
+  async #checkDeps({ label, options }: LiveCall): Promise<void> {
+    const now = await this.#o.hashDeps(options?.depsPatterns ?? [], options?.cwd ?? null);
+    if (now.digest === options?.deps) return;
+    this.#tell({
+      type: 'warning',
+      code: 'WF_DEPS_CHANGED',
+      message: `Files that deps of "${label}" names changed while it ran: a resume will take its answer for out of date.`,
+    });
   }
 
   #recordHit([, n, key, path, nth, label, phaseText, kept]: UpEvent & { 0: 'h' }): void {

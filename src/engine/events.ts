@@ -21,7 +21,7 @@ export type RunEvent = { t: string } & (
       kept: number;
       phases: string[];
     }
-  | { type: 'call.queued'; n: number; label: string; phase: string | null }
+  | { type: 'call.queued'; n: number; label: string; phase: string | null; key?: string }
   | { type: 'call.started'; n: number; label: string; phase: string | null; attempt: number }
   | { type: 'call.progress'; n: number; label: string; text: string }
   | { type: 'call.retry'; n: number; label: string; kind: string; delayMs: number; attempt: number }

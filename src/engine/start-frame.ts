@@ -23,7 +23,12 @@ export function sortCarried(carried: CarriedLines | undefined, madeUpBackend: bo
   return sorted;
 }
 
-export function makeStartHead(options: EngineOptions, lines: SortedLines): DownHead {
+type StartOptions = Pick<
+  EngineOptions,
+  'script' | 'argsJson' | 'definitions' | 'builtInTypes' | 'anyAgentType' | 'limits' | 'match'
+>;
+
+export function makeStartHead(options: StartOptions, lines: SortedLines): DownHead {
   const agentTypes: Record<string, string> = {};
   for (const name of options.builtInTypes) agentTypes[name] = '';
   for (const [name, definition] of options.definitions) agentTypes[name] = definition.digest;

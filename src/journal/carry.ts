@@ -35,6 +35,8 @@ export interface KeptResult {
   /** Place of the answer in the source journal; of the whole line where `canonical` is false. */
   outputOffset: number;
   canonical: boolean;
+  /** Place of the whole line in the source journal. */
+  lineOffset: number;
   lineLength: number;
   /** It was delivered in the source run. */
   delivered: boolean;
@@ -45,6 +47,8 @@ export interface CarriedLines {
   damage: JournalDamage;
   /** Raw bytes of an answer, JSON. */
   readOutput(result: KeptResult): Buffer;
+  /** Every member of a line, the prompt and the options included. */
+  readEntry(result: KeptResult): ResultEntry;
 }
 
 interface Candidate {
@@ -100,6 +104,7 @@ export function carryLines(source: JournalSource, sourceRun: string, store: Jour
     lines,
     damage,
     readOutput: (result) => readOutput(source, result),
+    readEntry: (result) => readEntry(source, result),
   };
 }
 
@@ -107,6 +112,12 @@ function readOutput(source: JournalSource, result: KeptResult): Buffer {
   if (result.canonical) return source.readAt(result.outputOffset, result.size);
   const decoded = decodeLine(source.readAt(result.outputOffset, result.lineLength));
   return typeof decoded === 'string' ? Buffer.from('null') : (decoded.output ?? Buffer.from('null'));
+}
+
+function readEntry(source: JournalSource, result: KeptResult): ResultEntry {
+  const decoded = decodeLine(source.readAt(result.lineOffset, result.lineLength));
+  if (typeof decoded === 'string') throw new Error(`the source journal changed while it was read (${decoded})`);
+  return parseWholeLine(decoded) as unknown as ResultEntry;
 }
 
 function collect(source: JournalSource): { candidates: Candidate[]; damage: JournalDamage } {
@@ -223,6 +234,7 @@ function copyResult(
     usd: header.usage?.usd ?? null,
     outputOffset: candidate.offset + (answerAt ?? 0),
     canonical: answerAt !== undefined,
+    lineOffset: candidate.offset,
     lineLength: candidate.length,
     delivered: candidate.place !== undefined,
   };

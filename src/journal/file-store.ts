@@ -50,34 +50,43 @@ class FileStore implements JournalStore {
   #writeKept(): boolean {
     try {
       if (this.#torn) {
-        this.size += writeSync(this.#fd, NEWLINE);
+        this.#write(NEWLINE);
         this.#torn = false;
       }
       while (this.#kept.length > 0) {
         const piece = this.#kept[0] as Buffer;
-        const written = writeSync(this.#fd, piece);
-        this.size += written;
+        const written = this.#write(piece);
         if (written < piece.length) {
-          // Whole lines that made it count; the one that was cut is written again after a closing newline.
-          const whole = piece.lastIndexOf(0x0a, written - 1) + 1;
-          this.#torn = whole < written;
-          if (whole > 0) this.#kept[0] = piece.subarray(whole);
+          // Whole lines that made it count, also one that lacks only its newline; the one that was cut is written again
+          // after a closing newline.
+          const end = piece[written] === 0x0a ? written : piece.lastIndexOf(0x0a, written - 1);
+          this.#torn = end + 1 !== written;
+          if (end + 1 === piece.length) this.#kept.shift();
+          else this.#kept[0] = piece.subarray(end + 1);
           if (this.#torn) {
-            this.size += writeSync(this.#fd, NEWLINE);
+            this.#write(NEWLINE);
             this.#torn = false;
           }
           continue;
         }
         this.#kept.shift();
       }
+      if (this.#sync === 'each') fdatasyncSync(this.#fd);
     } catch (error) {
       this.#reason = systemCode(error) ?? String(error);
       return false;
     }
     this.#reason = undefined;
-    if (this.#sync === 'each') fdatasyncSync(this.#fd);
-    else this.#syncSoon();
+    if (this.#sync === 'group') this.#syncSoon();
     return true;
+  }
+
+  /** At least one byte is written, or it throws: a disk that takes none would be tried for ever. */
+  #write(bytes: Buffer): number {
+    const written = writeSync(this.#fd, bytes);
+    if (written === 0) throw Object.assign(new Error('the disk took no byte'), { code: 'EIO' });
+    this.size += written;
+    return written;
   }
 
   #syncSoon(): void {
@@ -146,11 +155,12 @@ export function openFileSource(path: string): JournalSource {
       closeSync(fd);
     }
   }
-  return streamSource(fd);
+  return streamSource(fd, stat.size);
 }
 
-function streamSource(fd: number): JournalSource {
+function streamSource(fd: number, size: number): JournalSource {
   return {
+    size,
     *pieces() {
       for (let offset = 0; ; ) {
         const piece = Buffer.allocUnsafe(1 << 20);

@@ -24,6 +24,7 @@ export function createMemoryStore(initial?: Buffer): JournalStore & { source(): 
 
 export function memorySource(bytes: Buffer): JournalSource {
   return {
+    size: bytes.length,
     pieces: () => [bytes],
     readAt: (offset, length) => bytes.subarray(offset, offset + length),
     close() {},

@@ -21,6 +21,7 @@ export type SyncMode = 'group' | 'each';
 
 /** Reads the bytes of a journal, in order, in pieces of any size; and any part of it again later. */
 export interface JournalSource {
+  readonly size: number;
   pieces(): Iterable<Buffer>;
   readAt(offset: number, length: number): Buffer;
   close(): void;

@@ -6,7 +6,7 @@
  * A claim is released by a file `<n>.released` beside it: one step that cannot be seen half done, that may be repeated,
  * and that leaves the record of who held the lineage as it was.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemCode, WfError } from '../shared/errors.js';
@@ -148,7 +148,7 @@ function holdClaim(folder: string, n: number, token: string, notice: string | nu
     n,
     notice,
     isLatest: () => !isReleased && stillHolds(folder, n, token),
-    isUnchallenged: () => !isReleased && statSync(rival, { throwIfNoEntry: false }) === undefined,
+    isUnchallenged: () => !isReleased && !existsSync(rival),
     release: () => {
       isReleased = true;
       markReleased(folder, n);

@@ -42,7 +42,7 @@ export function placeAt(script: ScriptText, offset: number): Required<SourcePlac
   return { file: script.filename, line, column, frame: drawFrame(script.lines, line, column) };
 }
 
-export function lineAndColumn(script: ScriptText, offset: number): { line: number; column: number } {
+function lineAndColumn(script: ScriptText, offset: number): { line: number; column: number } {
   script.lineStarts ??= findLineStarts(script.text);
   const starts = script.lineStarts;
   let low = 0;

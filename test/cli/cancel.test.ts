@@ -291,7 +291,7 @@ describe('SIGKILL of wf', () => {
     ['a sandbox that loops', 'await agent("soon"); for (;;) {}', ['--turn-timeout', '1s']],
   ])('without a guard %s leaves by itself', async (_, body, flags) => {
     const project = makeProject({
-      files: { 'flow.js': workflow(body), 'hang.json': '[{ "reply": "x", "hang": true }]' },
+      files: { 'flow.js': workflow(body), 'hang.json': '[{ "hang": true }]' },
     });
     const wf = startWf(['run', 'flow.js', '--backend', 'mock', ...flags], { project });
     await wf.waitForStderr(/#1 .*started/);

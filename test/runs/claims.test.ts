@@ -116,14 +116,28 @@ describe('claimLineage', () => {
   it('B-052 knows at once that a higher claim, or none, or another of its number is there', async () => {
     const taken = lineage();
     const first = await taken.claim();
+    expect(first.isUnchallenged()).toBe(true);
     taken.plant(2, taken.claimOf(describeOwner()));
     expect(first.isLatest()).toBe(false);
+    expect(first.isUnchallenged()).toBe(false);
     const removed = lineage();
     const second = await removed.claim();
     rmSync(removed.folder, { recursive: true });
     expect(second.isLatest()).toBe(false);
     removed.plant(1, removed.claimOf(describeOwner()));
     expect(second.isLatest()).toBe(false);
+  });
+
+  it('B-051 does not go on with a claim that was overtaken while it was being written', async () => {
+    const { claim, plant, claimOf } = lineage();
+    plant(1, claimOf(deadOwner()));
+    const rival = claimOf(describeOwner());
+    const isOwnerAlive = (seen: { runId: string }): boolean => {
+      if (seen.runId === rival.runId) return true;
+      plant(3, rival);
+      return false;
+    };
+    await expect(claim({ isOwnerAlive })).rejects.toMatchObject({ code: 'WF_RUN_BUSY' });
   });
 
   it('refuses a root that is no run id before it is used in a path', async () => {

@@ -134,6 +134,15 @@ describe('pruneRuns', () => {
     expect(idsIn(runsFolder)).toEqual([]);
   });
 
+  it('P3 spares it also when the claim is on a lineage of its own', async () => {
+    const runsFolder = tempFolder();
+    const [source] = plantRuns(runsFolder, 1) as [string];
+    const root = newRunId();
+    await claimLineage({ runsFolder, root, runId: root, source, owner: describeOwner() });
+    await pruneRuns({ runsFolder, keep: 0 });
+    expect(idsIn(runsFolder)).toEqual([source]);
+  });
+
   it('spares a live run of a newer version', async () => {
     const runsFolder = tempFolder();
     const record = JSON.stringify({ ...sampleRecord({ owner: describeOwner() }), version: 2 });

@@ -269,11 +269,19 @@ describe('options, types, names', () => {
   });
   test('every known option is known', () =>
     quiet(
-      "await agent('x', { label: '', phase: '', schema: null, model: '', effort: '', isolation: 'worktree', agentType: '', stallMs: 1, disallowedTools: [], bashCommandClamp: [], timeoutMs: 1, retries: 1, cwd: '', tools: [], cache: true, salt: '', deps: [], backend: '' })",
+      "await agent('x', { label: '', phase: '', schema: null, model: '', effort: 'xhigh', isolation: 'worktree', agentType: '', stallMs: 1, disallowedTools: [], bashCommandClamp: [], timeoutMs: 1, retries: 1, cwd: '', tools: [], cache: true, salt: '', deps: [], backend: '' })",
     ));
   test('options that are no object', async () => {
     expect(await check("await agent('x', ⟦'label'⟧)")).toMatchObject([{ code: 'WF_CHECK_OPTION', severity: 'error' }]);
     await quiet("await agent('x', undefined); await agent('y', null); await agent(...args)");
+  });
+  test('an option that the engine refuses', async () => {
+    expect(await check("await agent('x', { effort: ⟦'hihg'⟧ })")).toMatchObject([
+      { code: 'WF_CHECK_OPTION', severity: 'error' },
+    ]);
+    expect(await check("await agent('x', { ⟦effect⟧: 'external' })")).toMatchObject([
+      { code: 'WF_CHECK_OPTION', severity: 'error' },
+    ]);
   });
   test('an unknown isolation', async () => {
     for (const value of ["'remote'", "'worktre'", '`container`'])

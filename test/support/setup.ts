@@ -1,7 +1,14 @@
-/** For every test file: no process that it started may outlive it. */
-import { afterAll } from 'vitest';
+/** For every test file: it may not block for ever, and no process that it started may outlive it. */
+import { afterAll, expect } from 'vitest';
 import { descendantsOf, describeProcess, sendSignal } from './processes.js';
 import { waitFor } from './wait.js';
+import { startWatchdog } from './watchdog.js';
+
+/** Longer than the time limit of any one test. */
+const BLOCKED_MS = 150_000;
+
+const stopWatchdog = startWatchdog(expect.getState().testPath ?? 'a test file', BLOCKED_MS);
+afterAll(stopWatchdog);
 
 afterAll(async () => {
   if (process.platform !== 'linux') return;

@@ -22,8 +22,7 @@ export async function makeUpValue(schema: object, key: string): Promise<string> 
       attempt === 0 ? OPTIONS : { ...OPTIONS, alwaysFakeOptionals: false, optionalsProbability: 1 - attempt / TRIES };
     const seed = (Number.parseInt(key.slice(0, 8), 16) || 0) + attempt;
     try {
-      // The faker writes into the schema that it is given.
-      const value = await generate(structuredClone(schema) as JsonSchema, { ...options, seed });
+      const value = await generate(rewriteTuples(schema) as JsonSchema, { ...options, seed });
       const verdict = await judgeValue(schema, value);
       if (verdict.fits) return verdict.output;
       reason = verdict.errors[0] ?? '';
@@ -34,4 +33,14 @@ export async function makeUpValue(schema: object, key: string): Promise<string> 
   throw new BackendError('schema', `mock cannot make up a value that fits the schema: ${reason}.`, {
     remedy: 'Give a rule with a reply for this call (`--mock <file>`).',
   });
+}
+
+/** A copy, as the faker writes into its schema, in which the tuples of draft-07 are those of 2020-12: it knows no others. */
+function rewriteTuples(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(rewriteTuples);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { items, additionalItems, ...rest } = schema as Record<string, unknown>;
+  const tuple = Array.isArray(items) ? { prefixItems: items, items: additionalItems } : { items, additionalItems };
+  const members = Object.entries({ ...rest, ...tuple }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(members.map(([name, value]) => [name, rewriteTuples(value)]));
 }

@@ -4,6 +4,10 @@ import { examples } from '../program.js';
 /** Flags of `wf run` as commander gives them. */
 export interface RunFlags {
   resumeFrom?: string;
+  plan?: boolean;
+  match?: string;
+  strict?: boolean;
+  fork?: boolean;
   runId?: string;
   args?: string;
   argsFile?: string;
@@ -38,11 +42,43 @@ export interface RunFlags {
 const collect = (value: string, earlier: string[] | undefined): string[] => [...(earlier ?? []), value];
 
 export function defineRun(program: Command, setExit: (code: number) => void): void {
-  program
-    .command('run')
+  addFlags(program.command('run'))
     .description('run a workflow script, or go on from an earlier run')
+    .addHelpText(
+      'after',
+      examples([
+        'wf run review --arg base=main --backend mock',
+        'wf run --resume-from 0b5ad1c3-6a0e-4c8e-9d53-0f3b8f4b2c11',
+      ]),
+    )
+    .action(async (script: string | undefined, flags: RunFlags) =>
+      setExit(await (await import('./run.js')).run(script, flags)),
+    );
+
+  addFlags(program.command('plan'))
+    .option('--json', 'one JSON object')
+    .description('say what a resume would run and why; spend nothing, write nothing')
+    .addHelpText(
+      'after',
+      examples([
+        'wf plan --resume-from 0b5ad1c3-6a0e-4c8e-9d53-0f3b8f4b2c11',
+        'wf plan review.js --resume-from 0b5ad1c3-6a0e-4c8e-9d53-0f3b8f4b2c11 --json',
+      ]),
+    )
+    .action(async (script: string | undefined, flags: RunFlags & { json?: boolean }) =>
+      setExit(await (await import('./plan.js')).plan(script, flags)),
+    );
+}
+
+/** `wf plan` takes what `wf run` takes: it must see the run as that would. */
+function addFlags(command: Command): Command {
+  return command
     .argument('[script]', 'a file, - for stdin, or the name of a saved workflow')
     .option('--resume-from <uuid>', 'go on from this run: finished calls are reused, the rest runs')
+    .option('--plan', 'say what a resume would run and why; spend nothing, write nothing')
+    .option('--match <rule>', 'content (default), or prefix: after the first call that is no hit nothing is')
+    .option('--strict', 'refuse to resume from a journal that is damaged')
+    .option('--fork', 'start a new lineage, also beside a live owner of the old one')
     .option('--run-id <uuid>', 'id of the new run (default: a random one)')
     .option('--args <json>', 'args of the workflow, JSON')
     .option('--args-file <file>', 'args from a JSON file, - for stdin')
@@ -74,15 +110,5 @@ export function defineRun(program: Command, setExit: (code: number) => void): vo
     .option('--output <file>', 'write the result there, as JSON')
     .option('--allow-failures', 'exit 0 although some calls gave no answer')
     .option('-q, --quiet', 'print only trouble')
-    .option('-v, --verbose', 'show stack traces of wf itself')
-    .addHelpText(
-      'after',
-      examples([
-        'wf run review --arg base=main --backend mock',
-        'wf run --resume-from 0b5ad1c3-6a0e-4c8e-9d53-0f3b8f4b2c11',
-      ]),
-    )
-    .action(async (script: string | undefined, flags: RunFlags) =>
-      setExit(await (await import('./run.js')).run(script, flags)),
-    );
+    .option('-v, --verbose', 'show stack traces of wf itself');
 }

@@ -19,7 +19,8 @@ const DRAIN_MS = 300_000;
 const DRAIN_AS_INIT_MS = 8_000;
 
 export async function run(script: string | undefined, flags: RunFlags): Promise<number> {
-  const options = readOptions(script, flags);
+  if (flags.plan) return (await import('./plan.js')).plan(script, { ...flags, json: flags.reporter?.includes('json') });
+  const options = readRunOptions(script, flags);
   const drainMs = readDuration('--drain', flags.drain) ?? (process.pid === 1 ? DRAIN_AS_INIT_MS : DRAIN_MS);
   const write = writeToStream(process.stderr);
   process.stdout.on('error', () => {});
@@ -59,7 +60,8 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   }
 }
 
-function readOptions(script: string | undefined, flags: RunFlags): RunWorkflowOptions {
+/** The library's options for one command line. */
+export function readRunOptions(script: string | undefined, flags: RunFlags): RunWorkflowOptions {
   const args = readArgs(flags);
   if (flags.runId !== undefined && !isNewRunId(flags.runId)) {
     throw new WfError(
@@ -78,6 +80,9 @@ function readOptions(script: string | undefined, flags: RunFlags): RunWorkflowOp
   return {
     ...(script === '-' ? { source: { text: readStdin(), filename: 'stdin.js' } } : { script }),
     resumeFrom: flags.resumeFrom,
+    match: readChoice('--match', flags.match, ['content', 'prefix']),
+    strict: flags.strict,
+    fork: flags.fork,
     runId: flags.runId,
     args: args?.value,
     hasArgs: args === undefined ? undefined : true,

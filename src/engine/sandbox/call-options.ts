@@ -12,7 +12,9 @@ export type CallOptions = KeyOptions & {
   timeoutMs?: number;
   retries?: number;
   cache?: boolean;
+  /** The patterns; `deps` is then the digest of the files. */
   depsPatterns?: string[];
+  depsFiles?: Record<string, string>;
 };
 
 export interface AgentTypeTable {

@@ -47,7 +47,8 @@ export type DownHead =
   | { t: 'deliver'; items: DeliveredItem[] }
   | { t: 'workflow'; ok: true; script: ScriptForSandbox; name: string }
   | { t: 'workflow'; ok: false; name: string; code: string; message: string }
-  | { t: 'deps'; digest: string | null; message?: string };
+  | { t: 'deps'; digest: string; files?: Record<string, string> }
+  | { t: 'deps'; digest: null; message: string };
 
 export function encodeFrame(head: DownHead, body: Buffer = Buffer.alloc(0)): Buffer {
   const text = JSON.stringify(head);

@@ -21,6 +21,11 @@ export interface LoopPorts {
   inbox: LiveOutcome[];
   /** Blocks for the script of a child workflow. */
   openChild(reference: string, args: string, path: string, spentTokens: number): IsolateHost | Cause;
+  /** Blocks for the digest of the files that `deps` names. */
+  hashDeps(
+    patterns: string[],
+    cwd: string | null,
+  ): { digest: string; files?: Record<string, string> } | { digest: null; message: string };
   /** Tells whether a recorded answer fits the call's schema. */
   fits(options: CallOptions | undefined, json: string): boolean;
 }

@@ -82,6 +82,11 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
     turnTimeoutMs,
     memoryMb,
     fits: createFitCheck(),
+    hashDeps(deps, cwd) {
+      up.send({ t: 'deps', deps, cwd });
+      const reply = awaitReply();
+      return reply.t === 'deps' ? reply : leave();
+    },
     openChild(reference, args, path, spentTokens) {
       up.send({ t: 'workflow', reference: JSON.parse(reference) });
       const reply = awaitReply();

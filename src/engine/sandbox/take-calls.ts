@@ -5,6 +5,7 @@ import type { SandboxError } from './frames.js';
 import type { HostCall, IsolateHost, TurnEnd } from './isolate-host.js';
 import { endWorkflow, failWorkflow, type LoopState, settle } from './loop-state.js';
 import type { OpenAgent, OpenTimer } from './open-calls.js';
+import type { Cause } from './prelude/errors.js';
 
 /** Works off the end of a turn. */
 export function afterTurn(state: LoopState, host: IsolateHost, turn: TurnEnd): void {
@@ -80,13 +81,13 @@ function takeAgent(state: LoopState, host: IsolateHost, call: HostCall): void {
   let options: CallOptions | undefined;
   if (optionsText !== '') {
     const checked = checkCallOptions(optionsText, state.types);
-    if ('refused' in checked) {
-      const { code, message } = checked.refused;
-      state.up.add(['r', n, label, phase, code, message]);
-      state.immediate.push({ host, local: id, ok: false, json: JSON.stringify({ ...checked.refused, tell: 'throw' }) });
+    const refused = 'refused' in checked ? checked.refused : readDeps(state, checked.options);
+    if (refused !== undefined) {
+      state.up.add(['r', n, label, phase, refused.code, refused.message]);
+      state.immediate.push({ host, local: id, ok: false, json: JSON.stringify({ ...refused, tell: 'throw' }) });
       return;
     }
-    options = checked.options;
+    if ('options' in checked) options = checked.options;
   }
   const prompt = JSON.stringify(promptText);
   const key = callKey(prompt, options === undefined ? undefined : keyOptionsOf(options));
@@ -112,6 +113,18 @@ function takeAgent(state: LoopState, host: IsolateHost, call: HostCall): void {
   agent.answer = findOwnAnswer(state, agent);
   if (agent.answer === undefined) state.waiting.push(agent);
   else state.due.push(agent.answer.kept, agent);
+}
+
+/** Turns the patterns of `deps` into the digest of their files, which is part of the key. */
+function readDeps(state: LoopState, options: CallOptions): Cause | undefined {
+  const patterns = options.deps as unknown as string[] | undefined;
+  if (patterns === undefined) return undefined;
+  const found = state.hashDeps(patterns, options.cwd ?? null);
+  if (found.digest === null) return { name: 'Error', code: 'WF_AGENT_OPTIONS', message: `agent(): ${found.message}` };
+  options.depsPatterns = patterns;
+  options.deps = found.digest;
+  if (found.files !== undefined) options.depsFiles = found.files;
+  return undefined;
 }
 
 function findOwnAnswer(state: LoopState, { key, path, nth, options }: OpenAgent): OpenAgent['answer'] {

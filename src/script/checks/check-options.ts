@@ -5,7 +5,7 @@ import { describeNode } from '../read-literal.js';
 import { type CheckContext, calledName, readOptions, resolveConstant, textOf } from './context.js';
 
 /** The options of `agent()`: those of the dialect, then our own. */
-export const AGENT_OPTIONS = [
+const AGENT_OPTIONS = [
   'label',
   'phase',
   'schema',
@@ -25,6 +25,8 @@ export const AGENT_OPTIONS = [
   'deps',
   'backend',
 ] as const;
+
+const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 /** Prompts, options and names in calls of `agent()`, `workflow()` and `budget`, as far as they are literal. */
 export function checkOptions(context: CheckContext): void {
@@ -88,6 +90,15 @@ function checkPrompt(call: ast.CallExpression, name: string, { names, report }: 
 
 function checkOption(key: string, member: ast.Property, context: CheckContext): void {
   const { names, report, agentTypes } = context;
+  if (key === 'effect') {
+    report(member, {
+      code: 'WF_CHECK_OPTION',
+      severity: 'error',
+      message: 'The option `effect` is not supported yet: the call would be refused.',
+      remedy: 'Leave it out.',
+    });
+    return;
+  }
   if (!(AGENT_OPTIONS as readonly string[]).includes(key)) {
     const nearest = nearestWord(key, AGENT_OPTIONS);
     report(member, {
@@ -100,6 +111,14 @@ function checkOption(key: string, member: ast.Property, context: CheckContext): 
   }
   const text = textOf(member.value, names);
   if (text === undefined) return;
+  if (key === 'effort' && !EFFORTS.includes(text)) {
+    report(member.value, {
+      code: 'WF_CHECK_OPTION',
+      severity: 'error',
+      message: `Unknown effort ${JSON.stringify(text)}: the call would be refused.`,
+      remedy: `Write one of ${EFFORTS.join(', ')}.`,
+    });
+  }
   if (key === 'isolation' && text !== 'worktree') {
     report(member.value, {
       code: 'WF_CHECK_ISOLATION',

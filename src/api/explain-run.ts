@@ -1,0 +1,131 @@
+/** Why calls of a run ran live, after the fact: from its own journal, which holds all that it started with. */
+import { join } from 'node:path';
+import type { KeptResult } from '../journal/carry.js';
+import type { ResultEntry } from '../journal/entry.js';
+import { createMissExplainer } from '../journal/explain-miss.js';
+import { openFileSource } from '../journal/file-store.js';
+import { readWholeResult, scanJournal } from '../journal/read-journal.js';
+import { findRun } from '../runs/find-run.js';
+import { inspectRunRecord } from '../runs/run-records.js';
+import { JOURNAL_FILE } from '../runs/runs-folder.js';
+import { messageOf, WfError } from '../shared/errors.js';
+import { startedKeys } from './plan-resume.js';
+import { findPlaces } from './prepare-run.js';
+import { findCall, readWorkflowRun } from './read-run.js';
+import type { RunWorkflowOptions } from './run-options.js';
+
+export interface ExplainedCall {
+  n: number;
+  label: string;
+  phase: string | null;
+  path: string;
+  key: string;
+  decision: 'hit' | 'live';
+  reason: string;
+}
+
+/**
+ * @param id run, or a prefix that only one run has
+ * @param call `#n`, or a prefix of a label or key that only one call has
+ * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_USAGE`
+ */
+export function explainRun(
+  id: string,
+  call: string | undefined,
+  where: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env' | 'runsDir'> = {},
+): ExplainedCall[] {
+  const { readFolders } = findPlaces(where);
+  const { folder } = findRun(id, readFolders);
+  const { details } = readWorkflowRun(id, where);
+  const wanted = call === undefined ? undefined : findCall(details, call).n;
+  const journal = readOwnJournal(folder);
+  const explainer = createMissExplainer(
+    journal.kept.map((item) => item.result),
+    (result) => journal.entries.get(result.kept) as ResultEntry,
+    (result) => journal.used.has(result.kept),
+    sourceStarted(folder, readFolders),
+  );
+  return details
+    .filter((detail) => (wanted === undefined || detail.n === wanted) && detail.key !== null)
+    .map((detail) => ({
+      n: detail.n,
+      label: detail.label,
+      phase: detail.phase,
+      path: detail.path ?? '',
+      key: detail.key as string,
+      decision: detail.reused ? ('hit' as const) : ('live' as const),
+      reason: detail.reused
+        ? `recorded in run ${detail.from}`
+        : explainer.explain({
+            n: detail.n,
+            key: detail.key as string,
+            path: detail.path ?? '',
+            nth: detail.nth ?? 0,
+            label: detail.label,
+            prompt: detail.prompt ?? '',
+            opts: detail.options,
+          }),
+    }));
+}
+
+interface OwnJournal {
+  kept: { result: KeptResult }[];
+  entries: Map<number, ResultEntry>;
+  used: Set<number>;
+}
+
+function readOwnJournal(folder: string): OwnJournal {
+  const found: OwnJournal = { kept: [], entries: new Map(), used: new Set() };
+  let source: ReturnType<typeof openFileSource>;
+  try {
+    source = openFileSource(join(folder, JOURNAL_FILE));
+  } catch (error) {
+    throw new WfError('WF_RUN_DAMAGED', `The journal of this run cannot be read: ${messageOf(error)}.`);
+  }
+  try {
+    for (const line of scanJournal(source)) {
+      if (line.type === 'hit') found.used.add(line.header.of);
+      if (line.type !== 'result' || line.header.kept === undefined) continue;
+      const entry = readWholeResult(line);
+      found.entries.set(line.header.kept, entry);
+      found.kept.push({ result: toKept(entry, line) });
+    }
+  } finally {
+    source.close();
+  }
+  return found;
+}
+
+function toKept(entry: ResultEntry, line: { offset: number; length: number }): KeptResult {
+  return {
+    kept: entry.kept as number,
+    kind: entry.kind,
+    n: entry.n,
+    key: entry.key,
+    path: entry.path,
+    nth: entry.nth,
+    label: entry.label,
+    phase: entry.phase ?? undefined,
+    from: entry.from ?? '',
+    madeUp: entry.madeUp === true,
+    size: entry.size ?? 0,
+    outputTokens: entry.usage?.outputTokens ?? 0,
+    usd: entry.usage?.usd ?? null,
+    outputOffset: 0,
+    canonical: false,
+    lineOffset: line.offset,
+    lineLength: line.length,
+    delivered: false,
+  };
+}
+
+function sourceStarted(folder: string, readFolders: readonly string[]): Set<string> {
+  const record = inspectRunRecord(folder);
+  const from = record.kind === 'ok' ? record.record.lineage.resumedFrom : null;
+  if (from === null) return new Set();
+  try {
+    return startedKeys(findRun(from, readFolders).folder);
+  } catch {
+    return new Set();
+  }
+}

@@ -1,0 +1,69 @@
+/** Digest of the files that a call depends on: their names and contents, as they are at the moment of the call. */
+import { createHash } from 'node:crypto';
+import { createReadStream, realpathSync, statSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { HashDeps } from '../engine/engine-options.js';
+import { messageOf } from '../shared/errors.js';
+
+const MAX_FILES = 10_000;
+/** Up to so many files the record names each, so that a change can be told by name. */
+const MAX_NAMED = 200;
+
+/** @param root no pattern may leave this folder */
+export function createHashDeps(root: string, startFolder: string): HashDeps {
+  const known = new Map<string, { stamp: string; digest: string }>();
+  return async (patterns, cwd) => {
+    try {
+      const base = resolve(startFolder, cwd ?? '.');
+      const files = await findFiles(patterns, base, realpathSync(root));
+      if (typeof files === 'string') return { digest: null, message: files };
+      const digests: Record<string, string> = {};
+      const sum = createHash('sha256');
+      for (const file of files) {
+        const digest = await hashFile(resolve(base, file), known);
+        sum.update(`${file}\0${digest}\n`);
+        digests[file] = digest.slice(0, 16);
+      }
+      return { digest: sum.digest('hex'), ...(files.length <= MAX_NAMED ? { files: digests } : {}) };
+    } catch (error) {
+      return {
+        digest: null,
+        message: `the files of deps cannot be read: ${messageOf(error).replace(/'[^']*'/g, 'a file')}`,
+      };
+    }
+  };
+}
+
+async function findFiles(patterns: readonly string[], base: string, root: string): Promise<string[] | string> {
+  const { glob } = await import('tinyglobby');
+  const files = await glob([...patterns], {
+    cwd: base,
+    dot: true,
+    expandDirectories: false,
+    followSymbolicLinks: false,
+    ignore: ['**/.git/**', '**/.claude/workflow-runs/**'],
+  });
+  const outside = files.find((file) => !isInside(root, resolve(base, file)));
+  if (outside !== undefined) return `option deps leaves the project: ${outside}`;
+  if (files.length > MAX_FILES) return `option deps names ${files.length} files; the limit is ${MAX_FILES}`;
+  return files.map((file) => file.split(sep).join('/')).sort();
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, realpathSync(path));
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** A file that kept its size and times is not read again. */
+async function hashFile(path: string, known: Map<string, { stamp: string; digest: string }>): Promise<string> {
+  const stat = statSync(path, { bigint: true });
+  const stamp = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
+  const earlier = known.get(path);
+  if (earlier?.stamp === stamp) return earlier.digest;
+  const sum = createHash('sha256');
+  await pipeline(createReadStream(path), sum);
+  const digest = sum.digest('hex');
+  known.set(path, { stamp, digest });
+  return digest;
+}

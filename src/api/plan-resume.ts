@@ -1,0 +1,141 @@
+/** What a resume would do, before it does it: nothing is spent and nothing is written. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BUILT_IN_AGENT_TYPES, loadAgentDefinitions } from '../agents/agent-definitions.js';
+import { planReplay } from '../engine/plan.js';
+import { startSandbox } from '../engine/sandbox-link.js';
+import { carryLines } from '../journal/carry.js';
+import { createMissExplainer } from '../journal/explain-miss.js';
+import { createMemoryStore } from '../journal/memory-store.js';
+import { describeDamage } from '../journal/read-journal.js';
+import { EVENTS_FILE } from '../runs/runs-folder.js';
+import { WfError } from '../shared/errors.js';
+import { createHashDeps } from './hash-deps.js';
+import { createOpenWorkflow } from './open-workflow.js';
+import { prepareRun } from './prepare-run.js';
+import type { RunWorkflowOptions } from './run-options.js';
+import { findSandboxLaunch } from './sandbox-launch.js';
+import { chooseBackend } from './start-run.js';
+
+/** Answer of `wf plan --json`. */
+export interface ResumePlan {
+  /** Nothing would run. */
+  complete: boolean;
+  hits: number;
+  live: number;
+  /** Recorded answers that no call has asked for until then. */
+  unreached: number;
+  calls: {
+    n: number;
+    label: string;
+    phase: string | null;
+    path: string;
+    key: string;
+    decision: 'hit' | 'live';
+    reason: string;
+  }[];
+  savedOutputTokens: number;
+  savedUsd: number | null;
+  notices: string[];
+}
+
+/**
+ * Replays a run up to the first moment at which something would be dispatched.
+ *
+ * The resume delivers exactly the hits named here until then, and dispatches exactly the live calls first; what those
+ * calls lead to is not known yet.
+ *
+ * @throws WfError what keeps the resume from starting
+ *
+ * @example
+ * const { hits, live } = await planResume({ resumeFrom: id, script: 'review.js' })
+ */
+export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan> {
+  if (given.resumeFrom === undefined) {
+    throw new WfError('WF_USAGE', 'A plan needs a run to go on from.', {
+      remedy: 'wf plan --resume-from <uuid> [script]',
+    });
+  }
+  const sandbox = startSandbox(findSandboxLaunch(given.env ?? process.env));
+  try {
+    const prepared = await prepareRun(given);
+    const { places, options, source } = prepared;
+    if (source === undefined) throw new WfError('WF_USAGE', 'A plan needs a run to go on from.');
+    const backend = await chooseBackend(given, options, places.env);
+    const carried = carryLines(source.journal, source.journalRun, createMemoryStore());
+    const notices = [...prepared.notices];
+    const damage = describeDamage(carried.damage);
+    if (damage !== undefined) notices.push(`The journal of the source run has ${damage}.`);
+    const plan = await planReplay({
+      script: prepared.script,
+      argsJson: prepared.argsJson,
+      backend,
+      definitions: await loadAgentDefinitions({ cwd: prepared.startFolder, root: places.root, home: places.home }),
+      builtInTypes: [...BUILT_IN_AGENT_TYPES],
+      anyAgentType: backend.capabilities.madeUp === true,
+      limits: options,
+      match: options.match,
+      carried,
+      sandbox,
+      openWorkflow: createOpenWorkflow(prepared, (message) => notices.push(message)),
+      hashDeps: createHashDeps(places.root, prepared.startFolder),
+    });
+    const results = carried.lines.filter((line) => line.type === 'result');
+    const used = new Set(plan.calls.map((call) => call.result));
+    const explainer = createMissExplainer(
+      results,
+      carried.readEntry,
+      (result) => used.has(result),
+      startedKeys(source.folder),
+    );
+    const hits = plan.calls.filter((call) => call.decision === 'hit');
+    const usd = hits.map((call) => call.result?.usd ?? null).filter((value) => value !== null);
+    source.journal.close();
+    return {
+      complete: plan.ended && hits.length === plan.calls.length,
+      hits: hits.length,
+      live: plan.calls.length - hits.length,
+      unreached: plan.unreached.length,
+      calls: plan.calls.map(({ n, label, phase, path, key, nth, decision, prompt, opts, result }) => ({
+        n,
+        label,
+        phase,
+        path,
+        key,
+        decision,
+        reason:
+          decision === 'hit'
+            ? `recorded in run ${result?.from}`
+            : explainer.explain({ n, key, path, nth, label, prompt: prompt ?? '', opts }),
+      })),
+      savedOutputTokens: hits.reduce((sum, call) => sum + (call.result?.outputTokens ?? 0), 0),
+      savedUsd: usd.length === 0 ? null : usd.reduce((sum, value) => sum + value, 0),
+      notices: [...notices, ...plan.warnings],
+    };
+  } finally {
+    sandbox.kill();
+  }
+}
+
+/** Keys of calls that were started, by the events of a run: they serve for a reason only. */
+export function startedKeys(folder: string): Set<string> {
+  const keys = new Map<number, string>();
+  const started = new Set<string>();
+  let text: string;
+  try {
+    text = readFileSync(join(folder, EVENTS_FILE), 'utf8');
+  } catch {
+    return started;
+  }
+  for (const line of text.split('\n')) {
+    if (!line.includes('"call.queued"') && !line.includes('"call.started"')) continue;
+    try {
+      const event = JSON.parse(line) as { type: string; n: number; key?: string };
+      if (event.type === 'call.queued' && typeof event.key === 'string') keys.set(event.n, event.key);
+      else if (event.type === 'call.started' && keys.has(event.n)) started.add(keys.get(event.n) as string);
+    } catch {
+      // A torn line of a log for display.
+    }
+  }
+  return started;
+}

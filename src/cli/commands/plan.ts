@@ -1,0 +1,28 @@
+import { planResume } from '../../index.js';
+import { cleanLine } from '../../report/clean-line.js';
+import { formatTokens, formatUsd } from '../../report/format.js';
+import { readRunOptions } from './run.js';
+import type { RunFlags } from './run-flags.js';
+
+/** `wf plan`: exit 0 whatever it says; nothing is spent and nothing is written. */
+export async function plan(
+  script: string | undefined,
+  flags: RunFlags & { json?: boolean | undefined },
+): Promise<number> {
+  const { notices, ...found } = await planResume(readRunOptions(script, flags));
+  for (const notice of notices) process.stderr.write(`wf: ${notice}\n`);
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+    return 0;
+  }
+  const rest = found.complete ? '' : '; what these lead to is known only once they ran';
+  let text = `${found.hits} reused, ${found.live} to run first, ${found.unreached} recorded and not asked for yet${rest}\n`;
+  text += `saved: ${formatTokens(found.savedOutputTokens)} output tokens, ${formatUsd(found.savedUsd)}\n`;
+  for (const call of found.calls) {
+    if (call.decision === 'hit' && found.hits > 20) continue;
+    text += `  ${`#${call.n}`.padEnd(6)} ${call.decision.padEnd(5)} ${cleanLine(call.label, 60).padEnd(30)} ${cleanLine(call.reason, 300)}\n`;
+  }
+  if (found.hits > 20) text += `  (the ${found.hits} hits are not listed; --json names them)\n`;
+  process.stdout.write(text);
+  return 0;
+}

@@ -1,0 +1,144 @@
+/**
+ * The plan of a resume: the replay up to its first rest, with nothing dispatched and nothing written. What it names as
+ * hits is what the resume delivers until then; what it names as live is what the resume dispatches first.
+ */
+import type { KeptResult } from '../journal/carry.js';
+import { createAnswerFeeder } from './answer-feeder.js';
+import type { EngineOptions } from './engine-options.js';
+import type { UpEvent, UpMessage } from './sandbox/frames.js';
+import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
+
+export interface PlannedCall {
+  n: number;
+  key: string;
+  path: string;
+  nth: number;
+  label: string;
+  phase: string | null;
+  decision: 'hit' | 'live';
+  /** Live calls only. */
+  prompt?: string;
+  opts?: Record<string, unknown> | undefined;
+  /** Hits only: the recorded answer. */
+  result?: KeptResult;
+}
+
+export interface ReplayPlan {
+  calls: PlannedCall[];
+  /** Recorded answers that no call has asked for until then. */
+  unreached: KeptResult[];
+  /** The script came to its end (or to its own error) without anything live. */
+  ended: boolean;
+  warnings: string[];
+}
+
+export type PlanOptions = Pick<
+  EngineOptions,
+  | 'script'
+  | 'argsJson'
+  | 'backend'
+  | 'definitions'
+  | 'builtInTypes'
+  | 'anyAgentType'
+  | 'limits'
+  | 'match'
+  | 'carried'
+  | 'sandbox'
+  | 'openWorkflow'
+  | 'hashDeps'
+>;
+
+export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
+  const { sandbox, carried, argsJson } = options;
+  const lines = sortCarried(carried, options.backend.capabilities.madeUp === true);
+  const kept = new Map(lines.answers.map((answer) => [answer.kept, answer]));
+  const plan: ReplayPlan = { calls: [], unreached: [], ended: false, warnings: [] };
+  const recorded = new Map(lines.scripts);
+  sandbox.limit(options.limits);
+  const feeder =
+    carried === undefined
+      ? undefined
+      : createAnswerFeeder(carried, lines.answers, (head, body) => sandbox.send(head, body));
+
+  await new Promise<void>((resolve, reject) => {
+    const take = (message: UpMessage): void => {
+      switch (message.t) {
+        case 'events':
+          for (const event of message.events) takeEvent(plan, kept, event, (n) => feeder?.delivered(n));
+          if (message.rest) resolve();
+          return;
+        case 'need':
+          return feeder?.need(message.kept);
+        case 'deps':
+          void options
+            .hashDeps(message.deps, message.cwd)
+            .then((reply) => sandbox.send({ t: 'deps', ...reply }), reject);
+          return;
+        case 'workflow':
+          void options.openWorkflow(message.reference, recorded).then((opened) => {
+            if (!opened.ok) sandbox.send({ t: 'workflow', ...opened });
+            else
+              sandbox.send({
+                t: 'workflow',
+                ok: true,
+                script: forSandbox(opened.script),
+                name: opened.script.meta.name,
+              });
+          }, reject);
+          return;
+        case 'end':
+          plan.ended = true;
+          if (message.kind === 'fail') plan.warnings.push(`The script ends with an error: ${message.error.message}`);
+          return resolve();
+      }
+    };
+    void sandbox.gone.then((death) => {
+      if (death.why !== 'killed') plan.warnings.push(`The sandbox ended before the first rest (${death.why}).`);
+      resolve();
+    });
+    sandbox.listen(take);
+    sandbox.send(makeStartHead(options, lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
+    feeder?.feed();
+  });
+  sandbox.kill();
+  await sandbox.gone;
+  const used = new Set(plan.calls.map((call) => call.result));
+  plan.unreached = lines.answers.filter((answer) => !used.has(answer));
+  plan.calls.sort((a, b) => a.n - b.n);
+  return plan;
+}
+
+function takeEvent(
+  plan: ReplayPlan,
+  kept: Map<number, KeptResult>,
+  event: UpEvent,
+  delivered: (kept: number) => void,
+): void {
+  if (event[0] === 'h') {
+    const [, n, key, path, nth, label, phase, ordinal] = event;
+    delivered(ordinal);
+    plan.calls.push({
+      n,
+      key,
+      path,
+      nth,
+      label,
+      phase: phase || null,
+      decision: 'hit',
+      result: kept.get(ordinal) as KeptResult,
+    });
+  } else if (event[0] === 'c') {
+    const [, n, key, path, nth, label, phase, prompt, opts] = event;
+    plan.calls.push({
+      n,
+      key,
+      path,
+      nth,
+      label,
+      phase: phase || null,
+      decision: 'live',
+      prompt,
+      opts: (opts ?? undefined) as Record<string, unknown>,
+    });
+  } else if (event[0] === 'w' && event[1] === 'WF_HIT_MISFIT') plan.warnings.push(event[2]);
+}

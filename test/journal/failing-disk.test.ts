@@ -1,0 +1,99 @@
+/** The file store on a disk that fails at any moment and in any way: refuses, writes a part, or nothing at all. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { encodeResult } from '../../src/journal/encode.js';
+import { openFileStore } from '../../src/journal/file-store.js';
+import { memorySource } from '../../src/journal/memory-store.js';
+import { scanJournal } from '../../src/journal/read-journal.js';
+import { testSeed } from '../support/seeds.js';
+import { keyOf } from './support/arbitraries.js';
+
+type Fault = { refuse: string } | { part: number } | 'none';
+const disk = vi.hoisted(() => ({ faults: [] as unknown[] }));
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  return {
+    ...fs,
+    writeSync: (fd: number, bytes: Buffer): number => {
+      const fault = (disk.faults.shift() ?? 'none') as Fault;
+      if (fault === 'none') return fs.writeSync(fd, bytes);
+      if ('refuse' in fault) throw Object.assign(new Error(fault.refuse), { code: fault.refuse });
+      const part = Math.min(bytes.length, Math.floor(fault.part * bytes.length));
+      return part === 0 ? 0 : fs.writeSync(fd, bytes, 0, part);
+    },
+  };
+});
+
+afterEach(() => {
+  disk.faults = [];
+});
+
+function tempFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'wf-journal-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'journal.jsonl');
+}
+
+const line = (n: number): Buffer =>
+  encodeResult({ seq: n, n, key: keyOf(String(n)), path: '', nth: 0, kind: 'ok', label: `L${n}` }, `"answer ${n}"`);
+
+const numbersIn = (path: string): number[] =>
+  [...scanJournal(memorySource(readFileSync(path)))].flatMap((found) => (found.type === 'result' ? [found.header.n] : []));
+
+const someFault = (): fc.Arbitrary<Fault> =>
+  fc.oneof(
+    fc.constant('none' as const),
+    fc.constantFrom('ENOSPC', 'EFBIG', 'EIO', 'EDQUOT').map((refuse) => ({ refuse })),
+    fc.double({ min: 0, max: 1, noNaN: true }).map((part) => ({ part })),
+    fc.constant({ part: 0 }),
+  );
+
+describe('R5 R6 a journal on a failing disk', () => {
+  it('holds every line once and in order as soon as the disk works again, whatever went wrong before', () => {
+    const batches = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(batches, fc.array(someFault(), { maxLength: 20 }), (sizes, faults) => {
+        const path = tempFile();
+        const store = openFileStore(path);
+        disk.faults = [...faults];
+        let n = 0;
+        for (const size of sizes) {
+          const batch = Buffer.concat(Array.from({ length: size }, () => line(++n)));
+          const whole = store.append(batch);
+          // What stands on the disk is always the beginning of what was appended.
+          const found = numbersIn(path);
+          expect(found).toEqual(Array.from({ length: found.length }, (_, i) => i + 1));
+          // A line may stand there that only lacks its newline: then all is written, and something is still to do.
+          expect(store.unwritten.lines).toBe(n - found.length);
+          if (whole) expect(found).toHaveLength(n);
+          expect(store.unwritten.reason === undefined).toBe(whole);
+          expect(store.size).toBe(readFileSync(path).length);
+        }
+        disk.faults = [];
+        expect(store.append(line(++n))).toBe(true);
+        expect(numbersIn(path)).toEqual(Array.from({ length: n }, (_, i) => i + 1));
+        expect(store.unwritten).toEqual({ lines: 0, reason: undefined });
+        store.close();
+      }),
+      { seed: testSeed(), numRuns: 300 },
+    );
+  });
+
+  it('a full disk for a while: lines stay in memory and are appended in order with the next one', async () => {
+    const path = tempFile();
+    const store = openFileStore(path);
+    store.append(line(1));
+    disk.faults = Array.from({ length: 2 }, () => ({ refuse: 'ENOSPC' }));
+    expect(store.append(line(2))).toBe(false);
+    expect(store.append(line(3))).toBe(false);
+    expect(store.unwritten).toEqual({ lines: 2, reason: 'ENOSPC' });
+    expect(store.append(line(4))).toBe(true);
+    await store.flush();
+    store.close();
+    expect(readFileSync(path)).toEqual(Buffer.concat([1, 2, 3, 4].map(line)));
+  });
+});
