@@ -68,6 +68,9 @@ export type ExecuteCall = (
   context: CallContext,
 ) => Promise<CallOutcome>;
 
+/** Characters of an answer that does not fit. */
+const MAX_TOLD = 10_000;
+
 type CallRequest = Parameters<ExecuteCall>[1];
 
 /** What has happened to the call so far. */
@@ -136,13 +139,12 @@ async function tryUntilSettled(
       if (verdict.fits) return succeed(progress, verdict.output, result.model);
       misfits++;
       const problems = verdict.errors.join('; ');
+      // The text is told in any case: it may be all that is left of dear work.
+      const told = `The answer does not fit the schema: ${problems}\n${answer.text.slice(0, MAX_TOLD)}`;
+      context.onEvent({ type: 'progress', text: told });
       if (misfits >= SCHEMA_TRIES) {
         return fail(progress, new BackendError('schema', `The answer does not fit the schema: ${problems}.`));
       }
-      context.onEvent({
-        type: 'progress',
-        text: `The answer does not fit the schema: ${problems}\n${answer.text.slice(0, 2_000)}`,
-      });
       context.onRetry('schema', 0, progress.attempts + 1);
       askedSession = backend.capabilities.sessions ? progress.session : undefined;
       prompt =

@@ -279,8 +279,14 @@ describe('limits', () => {
     const { signal } = context;
     const add = signal.addEventListener.bind(signal);
     const remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (...args: Parameters<typeof add>) => void (added++, add(...args));
-    signal.removeEventListener = (...args: Parameters<typeof remove>) => void (added--, remove(...args));
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      added++;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      added--;
+      remove(...args);
+    };
     await executeCall(failing('server'), makeRequest(), makePolicy({ timeoutMs: 1_000, idleTimeoutMs: 500 }), context);
     expect(added).toBe(0);
   });

@@ -18,7 +18,7 @@ export interface CommandOptions {
   env?: NodeJS.ProcessEnv | undefined;
   /** Names of further variables that the program may see. */
   allowEnv?: readonly string[] | undefined;
-  /** Between SIGTERM and SIGKILL, ms; default is the call's own. */
+  /** Longest time between SIGTERM and SIGKILL, ms, where the call's own is longer. */
   graceMs?: number;
 }
 
@@ -63,7 +63,7 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
       const schemaFile = request.schema && openSchemaFile(request.schema);
       try {
         const env = commandEnvironment(source, options.allowEnv ?? [], request, schemaFile?.path);
-        return await execute(argv, name, env, options.graceMs, request, context);
+        return await execute(argv, name, env, options.graceMs ?? Number.POSITIVE_INFINITY, request, context);
       } finally {
         schemaFile?.remove();
       }
@@ -75,7 +75,7 @@ async function execute(
   argv: readonly string[],
   name: string,
   env: Record<string, string>,
-  graceMs: number | undefined,
+  graceMs: number,
   request: AgentRequest,
   context: AgentRunContext,
 ): Promise<AgentAnswer> {
@@ -87,7 +87,7 @@ async function execute(
     input: Buffer.from(request.agent ? `${request.agent.prompt.trimEnd()}\n\n${request.prompt}` : request.prompt),
     maxBytes: context.maxAnswerBytes,
     signal: context.signal,
-    graceMs: () => graceMs ?? context.graceMs,
+    graceMs: () => Math.min(graceMs, context.graceMs),
     onStderr: (chunk) => stderr.push(chunk),
     onProcess: (pid) => context.onProcess(pid),
     onProcessEnd: (pid) => context.onProcessEnd(pid),

@@ -37,7 +37,9 @@ const QUIET_MS = 100;
 const OVERFLOW_GRACE_MS = 500;
 
 export async function runCommand(start: CommandStart): Promise<CommandEnd> {
+  const end: CommandEnd = { stdout: Buffer.alloc(0), overflow: false, exitCode: null, signal: null, leftovers: 0 };
   const { execa } = await import('execa');
+  if (start.signal.aborted) return end;
   const child = execa(start.argv[0] as string, start.argv.slice(1), {
     cwd: start.cwd,
     env: start.env,
@@ -51,7 +53,6 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  const end: CommandEnd = { stdout: Buffer.alloc(0), overflow: false, exitCode: null, signal: null, leftovers: 0 };
   const { pid } = child;
   if (pid === undefined) {
     const { code } = (await child) as { code?: string };
@@ -64,8 +65,9 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
       resolve();
     });
   });
-  const tree = createTreeEnder(pid);
+  // Told first: from here on it ends with the engine.
   start.onProcess(pid);
+  const tree = createTreeEnder(pid);
 
   let stopping: Promise<void> | undefined;
   const stop = (graceMs: number): void => {

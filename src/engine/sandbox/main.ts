@@ -33,6 +33,15 @@ function receiveFrame(): Frame {
   return frame;
 }
 
+/** Another start came: the supervisor has given this run up and goes on with the next in the same process. */
+class Abandoned extends Error {
+  readonly next: Frame & { head: { t: 'start' } };
+  constructor(next: Frame & { head: { t: 'start' } }) {
+    super('abandoned');
+    this.next = next;
+  }
+}
+
 /** Runs one workflow from its start frame to its end. */
 function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: string, ivm: Ivm): void {
   const inbox: LoopPorts['inbox'] = [];
@@ -40,6 +49,7 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
   const receive = (): boolean => {
     const frame = receiveFrame();
     const down = frame.head;
+    if (isStart(frame)) throw new Abandoned(frame);
     if (down.t === 'deliver') {
       let at = 0;
       for (const item of down.items) {
@@ -117,9 +127,14 @@ const preludeText = readFileSync(preludePath as string, 'utf8');
 const loaded = loadIsolatedVm(addons, __filename);
 up.send({ t: 'ready', isolatedVm: loaded.path });
 // The supervisor ends this process: leaving by itself could hang in a disposed isolate. Until then it may run once more.
-for (;;) {
-  const frame = receiveFrame();
-  if (isStart(frame)) runOnce(frame, preludeText, loaded.ivm);
+for (let frame = receiveFrame(); ; ) {
+  try {
+    if (isStart(frame)) runOnce(frame, preludeText, loaded.ivm);
+    frame = receiveFrame();
+  } catch (error) {
+    if (!(error instanceof Abandoned)) throw error;
+    frame = error.next;
+  }
 }
 
 function isStart(frame: Frame): frame is Frame & { head: { t: 'start' } } {

@@ -1,0 +1,82 @@
+/** What the process `wf` itself asked the system to do with files, in order, from strace. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestProject } from '../../support/temp-project.js';
+
+const CALLS = 'openat,write,pwrite64,writev,rename,renameat,renameat2,truncate,ftruncate,unlink,unlinkat,link,linkat';
+
+/** For `under` of `runWf`: one file a thread, so that no call is split by another. */
+export const traced = (project: TestProject): string[] => [
+  'strace',
+  '-ff',
+  '-ttt',
+  '-s',
+  '1000000',
+  '-e',
+  `trace=${CALLS}`,
+  '-o',
+  join(project.control, 'trace'),
+];
+
+export interface Trace {
+  opens(path: string): { flags: string }[];
+  /** Writes by the main thread to a file that was opened by path. */
+  writes(path: string): { at: number; text: string }[];
+  /** Writes by the main thread to a descriptor. */
+  writesTo(fd: number): { at: number; text: string }[];
+  /** Calls of any thread or child that rename, cut, link or remove the path. */
+  changes(path: string): string[];
+}
+
+export function readTrace(project: TestProject): Trace {
+  const threads = readdirSync(project.control)
+    .filter((name) => /^trace\.\d+$/.test(name))
+    .map((name) => readFileSync(join(project.control, name), 'utf8').split('\n'));
+  // The main thread is the one that makes the run folder's records.
+  const main = threads.filter((lines) => lines.some((line) => line.includes('journal.jsonl", O_RDWR')));
+  if (main.length !== 1) throw new Error(`${main.length} threads opened a journal for writing`);
+  const calls = (main[0] as string[]).flatMap(readCall);
+  const all = threads.flat();
+
+  const writesTo = (wanted: (fd: number) => boolean): { at: number; text: string }[] =>
+    calls.flatMap(({ at, name, rest }) => {
+      const found = /^(\d+), (".*"), \d+\) = \d+$/s.exec(rest);
+      return name === 'write' && found && wanted(Number(found[1])) ? [{ at, text: unquote(found[2] as string) }] : [];
+    });
+  return {
+    opens: (path) =>
+      all.flatMap((line) => {
+        const found = /openat\([^"]*"([^"]*)", ([A-Z_|]+)[^)]*\) = \d+$/.exec(line);
+        return found?.[1] === path ? [{ flags: found[2] as string }] : [];
+      }),
+    writes(path) {
+      const open = calls.filter(({ name, rest }) => name === 'openat' && rest.includes(`"${path}", O_RDWR`));
+      const fds = open.map(({ rest }) => Number(/= (\d+)$/.exec(rest)?.[1]));
+      return writesTo((fd) => fds.includes(fd));
+    },
+    writesTo: (fd) => writesTo((one) => one === fd),
+    changes: (path) =>
+      all.flatMap((line) => {
+        const found = /^[\d.]+ ((?:rename|renameat|renameat2|truncate|unlink|unlinkat|link|linkat)\(.*)/.exec(line);
+        return found?.[1]?.includes(`"${path}"`) ? [found[1]] : [];
+      }),
+  };
+}
+
+function readCall(line: string): { at: number; name: string; rest: string }[] {
+  const found = /^([\d.]+) (\w+)\((.*)$/s.exec(line);
+  return found ? [{ at: Number(found[1]), name: found[2] as string, rest: found[3] as string }] : [];
+}
+
+/** A string as strace prints it, with octal escapes for what is not ASCII. */
+function unquote(text: string): string {
+  const bytes: number[] = [];
+  const named: Record<string, string> = { n: '\n', t: '\t', r: '\r', v: '\v', f: '\f' };
+  for (const part of text.slice(1, -1).matchAll(/\\([0-7]{1,3}|.)|([^\\]+)/gs)) {
+    const [, escape, plain] = part;
+    if (plain !== undefined) bytes.push(...Buffer.from(plain));
+    else if (/^[0-7]/.test(escape as string)) bytes.push(Number.parseInt(escape as string, 8));
+    else bytes.push(...Buffer.from(named[escape as string] ?? (escape as string)));
+  }
+  return Buffer.from(bytes).toString('utf8');
+}
