@@ -4,7 +4,7 @@
 // dist/ is made beside its place and renamed into it, so that nobody sees a half-built one.
 // `--if-stale` builds only when dist/ was not built from the sources as they are now.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { digestOfSources, replaceFolder, STAMP_FILE, stampOf, withBuildLock } from './build-folder.mjs';
@@ -27,6 +27,7 @@ async function buildOnce(folder) {
   if (onlyIfStale && stampOf(dist) === digest) return; // another process built it while this one waited
   compile(folder);
   await bundlePrelude(join(folder, 'engine/sandbox/prelude.js'));
+  await bundleLazyGlobals(join(folder, 'engine/sandbox/lazy'));
   await bundleSandbox(join(folder, 'engine/sandbox/process'));
   chmodSync(join(folder, 'cli/main.js'), 0o755);
   writeFileSync(join(folder, STAMP_FILE), `${digest}\n`);
@@ -59,6 +60,19 @@ async function bundlePrelude(file) {
     file,
     `(() => { "use strict";\n${prelude.outputFiles[0].text}\nreturn { deliver: prelude.deliver, run: prelude.run, addTokens: prelude.addTokens }; })()\n`,
   );
+}
+
+/** Minified, as they are evaluated in each isolate whose script names one of them. */
+async function bundleLazyGlobals(outdir) {
+  const license = readFileSync('node_modules/core-js-pure/LICENSE', 'utf8').trim();
+  const options = { outdir, bundle: true, minify: true, format: 'iife', target: 'es2024', logLevel: 'warning' };
+  const sources = (...names) => names.map((name) => `src/engine/sandbox/lazy/${name}.ts`);
+  await build({ ...options, entryPoints: sources('text', 'abort') });
+  await build({
+    ...options,
+    entryPoints: sources('url', 'structured-clone', 'base64'),
+    footer: { js: `/* Made from parts of core-js.\n\n${license}\n*/` },
+  });
 }
 
 async function bundleSandbox(outdir) {

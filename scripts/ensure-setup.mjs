@@ -1,11 +1,10 @@
 // `node scripts/ensure-setup.mjs <task> [arguments]`: makes a fresh clone ready and runs a task in it.
 // Runs on Node 20 as well, without any package: it installs when node_modules is not what package-lock.json says,
 // then does everything else under the Node 24 that was installed.
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from './run-program.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = join(root, 'node_modules');
@@ -59,22 +58,8 @@ function reasonToInstall() {
 
 /** Runs a program in the project's root with Node 24 first on the PATH; gives its exit code. */
 function run(file, args) {
-  return new Promise((resolve) => {
-    const env = { ...process.env, PATH: `${join(modules, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
-    const child = spawn(file, args, { cwd: root, stdio: 'inherit', env });
-    const forward = (signal) => child.kill(signal);
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-    for (const signal of signals) process.on(signal, forward);
-    const end = (code) => {
-      for (const signal of signals) process.off(signal, forward);
-      resolve(code);
-    };
-    child.on('error', (error) => {
-      console.error(`${file}: ${error.message}`);
-      end(127);
-    });
-    child.on('exit', (code, signal) => end(code ?? 128 + (constants.signals[signal] ?? 0)));
-  });
+  const env = { ...process.env, PATH: `${join(modules, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
+  return runProgram(file, args, { cwd: root, env });
 }
 
 function readJson(file) {

@@ -1,54 +1,60 @@
 // `npm run verify`: every check and every test, whatever fails on the way. The last line counts them: a check that
 // fails is one failure. Runs under the Node 24 of node_modules (see ensure-setup.mjs).
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { closingLine, countReport } from './count-report.mjs';
+import { runProgram } from './run-program.mjs';
 
 const CHECKS = ['build', 'format', 'lint', 'types', 'dead', 'publint'];
 process.chdir(resolve(import.meta.dirname, '..'));
 
-const failedChecks = CHECKS.filter((check) => !succeeds(check));
-const counts = runTests();
+let stoppedBy;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => (stoppedBy = signal));
+
+const failedChecks = [];
+for (const check of CHECKS) {
+  if (!stoppedBy && !(await succeeds(check))) failedChecks.push(check);
+}
+const counts = stoppedBy ? countReport(undefined, 1) : await runTests();
 counts.failed += failedChecks.length;
 
+if (stoppedBy) {
+  counts.failed = Math.max(counts.failed, 1);
+  console.log(`FAILED: stopped by ${stoppedBy}`);
+}
 for (const check of failedChecks) console.log(`FAILED check: ${check} (npm run ${check})`);
 for (const note of counts.notes) console.log(`FAILED: ${note}`);
 console.log(closingLine(counts));
 process.exitCode = counts.failed === 0 ? 0 : 1;
 
-function succeeds(check) {
+async function succeeds(check) {
   console.log(`\n── ${check}`);
   const started = performance.now();
-  const { status, error } = spawnSync(process.execPath, ['--run', check], { stdio: ['ignore', 'inherit', 'inherit'] });
-  if (error) console.error(error.message);
+  const code = await run(['--run', check]);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`   ${check}: ${status === 0 ? 'ok' : 'FAILED'} (${seconds} s)`);
-  return status === 0;
+  console.log(`   ${check}: ${code === 0 ? 'ok' : 'FAILED'} (${seconds} s)`);
+  return code === 0;
 }
 
-function runTests() {
+async function runTests() {
   console.log('\n── tests');
   const folder = mkdtempSync(join(tmpdir(), 'wf-verify-'));
   const file = join(folder, 'report.json');
-  // The command line's reporters replace those of the configuration; `--allowOnly=false` so that a forgotten `.only`
-  // cannot hide the other tests.
   const reporters = ['default', './scripts/skip-reporter.mjs', 'json'].map((name) => `--reporter=${name}`);
-  const argv = [
-    'node_modules/vitest/vitest.mjs',
-    'run',
-    ...reporters,
-    `--outputFile.json=${file}`,
-    '--allowOnly=false',
-  ];
+  // `--allowOnly=false` so that a forgotten `.only` cannot hide the other tests.
+  const more = [`--outputFile.json=${file}`, '--allowOnly=false'];
   try {
-    const { status, signal } = spawnSync(process.execPath, argv, { stdio: ['ignore', 'inherit', 'inherit'] });
-    if (signal) console.error(`vitest was ended by ${signal}.`);
-    return countReport(readReport(file), status ?? 1);
+    const code = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...more]);
+    return countReport(readReport(file), code);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Node itself, without input. */
+function run(args) {
+  return runProgram(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
 function readReport(file) {

@@ -6,10 +6,10 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formatsModule from 'ajv-formats';
 
-/** Gives what does not fit, at most `MAX_ERRORS` lines as `/items/0/name must be string`; empty for a value that fits. */
+/** Gives what does not fit, at most ten lines as `/items/0/name must be string`; empty for a value that fits. */
 export type SchemaCheck = (value: unknown) => string[];
 
-export const MAX_ERRORS = 10;
+const MAX_ERRORS = 10;
 
 /** Above that many values only the first error is looked for: a list of all could outgrow the memory. */
 const MAX_LISTED_VALUES = 20_000;

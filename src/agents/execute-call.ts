@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../shared/errors.js';
 import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
-import { type AgentBackend, type AgentEvent, type AgentRequest, BackendError } from './backend.js';
+import { type AgentAnswer, type AgentBackend, type AgentEvent, type AgentRequest, BackendError } from './backend.js';
 import { describeFailure } from './call-failure.js';
 import { type CallLimits, createCallLimits } from './call-limits.js';
 import type { Mask } from './mask-secrets.js';
@@ -71,13 +71,22 @@ export type ExecuteCall = (
 /** Characters of an answer that does not fit. */
 const MAX_TOLD = 10_000;
 
-type CallRequest = Parameters<ExecuteCall>[1];
-
-/** What has happened to the call so far. */
-interface Progress {
+/** A call under way: what it was asked, and what has happened to it so far. */
+interface Call {
+  readonly backend: AgentBackend;
+  readonly request: Parameters<ExecuteCall>[1];
+  readonly policy: CallPolicy;
+  readonly context: CallContext;
+  readonly limits: CallLimits | undefined;
   attempts: number;
   usage: CallUsage | undefined;
   session: string | undefined;
+  /** What the next attempt is asked, and in which session. */
+  prompt: string;
+  askedSession: string | undefined;
+  failures: number;
+  stalls: number;
+  misfits: number;
 }
 
 /**
@@ -88,112 +97,108 @@ interface Progress {
  * if (outcome.kind === 'ok') JSON.parse(outcome.output)
  */
 export const executeCall: ExecuteCall = async (backend, request, policy, context) => {
-  const limits = policy.timeoutMs || policy.idleTimeoutMs ? createCallLimits(policy, context.signal) : undefined;
-  const progress: Progress = { attempts: 0, usage: undefined, session: undefined };
+  const call = openCall(backend, request, policy, context);
   try {
-    return await tryUntilSettled(backend, request, policy, context, limits, progress);
+    const fault = request.schema && (await explainSchema(request.schema));
+    if (fault) return refuseSchema(fault);
+    for (;;) {
+      if (context.gate?.isOpen() === false) await context.gate.wait(signalOf(call)).catch(() => {});
+      const outcome = findStop(call) ?? (await tryOnce(call));
+      if (outcome) return outcome;
+    }
   } catch (error) {
-    return fail(progress, new BackendError('failed', `The call could not be carried out: ${messageOf(error)}`));
+    return fail(call, new BackendError('failed', `The call could not be carried out: ${messageOf(error)}`));
   } finally {
-    limits?.close();
+    call.limits?.close();
   }
 };
 
-async function tryUntilSettled(
-  backend: AgentBackend,
-  request: CallRequest,
-  policy: CallPolicy,
-  context: CallContext,
-  limits: CallLimits | undefined,
-  progress: Progress,
-): Promise<CallOutcome> {
-  const { schema } = request;
-  const fault = schema && (await explainSchema(schema));
-  if (fault) return refuseSchema(fault);
-
-  let { prompt } = request;
-  let askedSession: string | undefined;
-  let failures = 0;
-  let stalls = 0;
-  let misfits = 0;
-  for (;;) {
-    if (context.gate?.isOpen() === false) await context.gate.wait(signalOf(context, limits)).catch(() => {});
-    const early = findStop(policy, context, limits, progress);
-    if (early) return early;
-    progress.attempts++;
-    context.onAttempt(progress.attempts);
-    limits?.startAttempt();
-    const attempt = { ...request, prompt, attempt: progress.attempts, session: askedSession };
-    const result = await runAttempt(backend, attempt, policy, context, limits);
-    limits?.endAttempt();
-    progress.usage = sumUsage(progress.usage, result.usage);
-    progress.session = result.answer?.session ?? progress.session;
-    const late = findStop(policy, context, limits, progress);
-    if (late) return late;
-
-    if (result.answer && !limits?.stalled) {
-      const { answer } = result;
-      const verdict = schema ? await judgeAnswer(schema, answer) : acceptText(answer.text);
-      const stop = findStop(policy, context, limits, progress);
-      if (stop) return stop;
-      if (verdict.fits) return succeed(progress, verdict.output, result.model);
-      misfits++;
-      const problems = verdict.errors.join('; ');
-      // The text is told in any case: it may be all that is left of dear work.
-      const told = `The answer does not fit the schema: ${problems}\n${answer.text.slice(0, MAX_TOLD)}`;
-      context.onEvent({ type: 'progress', text: told });
-      if (misfits >= SCHEMA_TRIES) {
-        return fail(progress, new BackendError('schema', `The answer does not fit the schema: ${problems}.`));
-      }
-      context.onRetry('schema', 0, progress.attempts + 1);
-      askedSession = backend.capabilities.sessions ? progress.session : undefined;
-      prompt =
-        askedSession === undefined
-          ? reAskAnew(request.prompt, answer.text, verdict.errors)
-          : reAskInSession(verdict.errors);
-      continue;
-    }
-
-    const error = limits?.stalled ? stallError() : (result.error as BackendError);
-    const count = error.kind === 'stalled' ? ++stalls : ++failures;
-    if (count >= triesFor(error.kind, policy.retries)) return fail(progress, error);
-    const delay = retryDelay(error.kind, count, error.retryAfterMs);
-    context.onRetry(error.kind, delay, progress.attempts + 1);
-    if (error.kind === 'rate_limit' && context.gate) context.gate.hold(delay);
-    else if (delay > 0) await context.sleep(delay, signalOf(context, limits)).catch(() => {});
-  }
+function openCall(backend: AgentBackend, request: Call['request'], policy: CallPolicy, context: CallContext): Call {
+  return {
+    backend,
+    request,
+    policy,
+    context,
+    limits: policy.timeoutMs || policy.idleTimeoutMs ? createCallLimits(policy, context.signal) : undefined,
+    attempts: 0,
+    usage: undefined,
+    session: undefined,
+    prompt: request.prompt,
+    askedSession: undefined,
+    failures: 0,
+    stalls: 0,
+    misfits: 0,
+  };
 }
 
-const signalOf = (context: CallContext, limits: CallLimits | undefined): AbortSignal =>
-  limits?.signal ?? context.signal;
+/** One attempt. `undefined`: the call is to be tried again, now. */
+async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
+  const { backend, request, policy, context, limits } = call;
+  const attempt = ++call.attempts;
+  context.onAttempt(attempt);
+  limits?.startAttempt();
+  const asked = { ...request, prompt: call.prompt, attempt, session: call.askedSession };
+  const { answer, error, usage, model } = await runAttempt(backend, asked, policy, context, limits);
+  limits?.endAttempt();
+  call.usage = sumUsage(call.usage, usage);
+  call.session = answer?.session ?? call.session;
+  const stop = findStop(call);
+  if (stop) return stop;
+  if (limits?.stalled) return await prepareRetry(call, stallError());
+  if (!answer) return await prepareRetry(call, error as BackendError);
+  if (!request.schema) return succeed(call, JSON.stringify(answer.text), model);
+  const verdict = await judgeAnswer(request.schema, answer);
+  return (
+    findStop(call) ?? (verdict.fits ? succeed(call, verdict.output, model) : prepareReAsk(call, answer, verdict.errors))
+  );
+}
 
-const acceptText = (text: string) => ({ fits: true, output: JSON.stringify(text), errors: [] }) as const;
+/** After an error: waits for the next try, or gives up. */
+async function prepareRetry(call: Call, error: BackendError): Promise<CallOutcome | undefined> {
+  const { policy, context } = call;
+  const count = error.kind === 'stalled' ? ++call.stalls : ++call.failures;
+  if (count >= triesFor(error.kind, policy.retries)) return fail(call, error);
+  const delay = retryDelay(error.kind, count, error.retryAfterMs);
+  context.onRetry(error.kind, delay, call.attempts + 1);
+  if (error.kind === 'rate_limit' && context.gate) context.gate.hold(delay);
+  else if (delay > 0) await context.sleep(delay, signalOf(call)).catch(() => {});
+  return undefined;
+}
+
+/** After an answer that does not fit: prepares the next question, or gives up. */
+function prepareReAsk(call: Call, answer: AgentAnswer, errors: readonly string[]): CallOutcome | undefined {
+  const { backend, request, context } = call;
+  const problem = `The answer does not fit the schema: ${errors.join('; ')}`;
+  // The text is told in any case: it may be all that is left of dear work.
+  context.onEvent({ type: 'progress', text: `${problem}\n${answer.text.slice(0, MAX_TOLD)}` });
+  if (++call.misfits >= SCHEMA_TRIES) return fail(call, new BackendError('schema', `${problem}.`));
+  context.onRetry('schema', 0, call.attempts + 1);
+  call.askedSession = backend.capabilities.sessions ? call.session : undefined;
+  call.prompt =
+    call.askedSession === undefined ? reAskAnew(request.prompt, answer.text, errors) : reAskInSession(errors);
+  return undefined;
+}
+
+const signalOf = ({ context, limits }: Call): AbortSignal => limits?.signal ?? context.signal;
 
 /** The outcome of a call that was told to stop or whose time is over: whatever came back is no answer. */
-function findStop(
-  policy: CallPolicy,
-  context: CallContext,
-  limits: CallLimits | undefined,
-  progress: Progress,
-): CallOutcome | undefined {
-  if (context.signal.aborted) return { kind: 'cancelled', attempts: progress.attempts };
-  if (!limits?.timedOut) return undefined;
-  return fail(progress, new BackendError('timeout', `The call took longer than its limit of ${policy.timeoutMs} ms.`));
+function findStop(call: Call): CallOutcome | undefined {
+  if (call.context.signal.aborted) return { kind: 'cancelled', attempts: call.attempts };
+  if (!call.limits?.timedOut) return undefined;
+  return fail(call, new BackendError('timeout', `The call took longer than its limit of ${call.policy.timeoutMs} ms.`));
 }
 
 const stallError = (): BackendError =>
   new BackendError('stalled', 'The agent gave no sign of life for as long as the idle limit allows.');
 
-function succeed(progress: Progress, output: string, model: string | undefined): CallOutcome {
-  const { attempts, usage, session } = progress;
+function succeed({ attempts, usage, session }: Call, output: string, model: string | undefined): CallOutcome {
   const outcome: CallOutcome = { kind: 'ok', output, usage, attempts };
   if (model !== undefined) outcome.model = model;
   if (session !== undefined) outcome.session = session;
   return outcome;
 }
 
-function fail(progress: Progress, error: BackendError): CallOutcome {
-  const { attempts, usage, session } = progress;
+function fail({ attempts, usage, session }: Call, error: BackendError): CallOutcome {
   const outcome: CallOutcome = { kind: 'failed', ...describeFailure(error), usage, attempts };
   if (session !== undefined) outcome.session = session;
   return outcome;

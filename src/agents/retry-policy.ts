@@ -12,7 +12,7 @@ const TRIES: Partial<Record<BackendErrorKind, number>> = {
 };
 
 /** A call that gave no sign of life is tried once more, whatever the setting: each such try costs the whole idle limit. */
-export const STALL_TRIES = 2;
+const STALL_TRIES = 2;
 /** Answers to one call that are checked against its schema. */
 export const SCHEMA_TRIES = 3;
 

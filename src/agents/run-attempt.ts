@@ -27,63 +27,56 @@ const CANCEL_GRACE_MS = 3_000;
 /** How long after the grace a backend may still take before it is left to itself, ms. */
 const PATIENCE_MS = 1_500;
 
-export async function runAttempt(
+/** Settles with the backend, or some time after the end of the grace when the backend does not obey the signal. */
+export function runAttempt(
   backend: AgentBackend,
   request: AgentRequest,
   policy: CallPolicy,
   context: CallContext,
   limits: CallLimits | undefined,
 ): Promise<AttemptResult> {
-  const signal = limits?.signal ?? context.signal;
-  const { mask } = context;
-  let usage: CallUsage | undefined;
-  let model: string | undefined;
-  let open = true;
-  const agentContext: AgentRunContext = {
-    signal,
-    get graceMs() {
-      return context.signal.aborted ? Math.min(policy.graceMs, CANCEL_GRACE_MS) : policy.graceMs;
-    },
-    maxAnswerBytes: policy.maxAnswerBytes,
-    onEvent(event) {
-      if (!open) return;
-      limits?.noteEvent(event);
-      if (event.type === 'usage') usage = event.usage;
-      if (event.type === 'model') model = event.model;
-      context.onEvent(mask && event.type === 'progress' ? { ...event, text: mask(event.text) } : event);
-    },
-    onProcess: (pid) => context.onProcess(pid),
-    onProcessEnd: (pid) => context.onProcessEnd(pid),
-  };
-  const result = await settle(() => backend.run(request, agentContext), signal, agentContext);
-  open = false;
-  usage = result?.usage ?? usage;
-  const answer = result instanceof BackendError ? result : takeAnswer(result, request, policy, usage, mask);
-  if (answer instanceof BackendError) return { error: mask ? maskError(answer, mask) : answer, usage, model };
-  return { answer, usage, model: answer.model ?? model };
-}
-
-/** Settles with the backend, or some time after the end of the grace when the backend does not obey the signal. */
-function settle(
-  run: () => Promise<AgentAnswer>,
-  signal: AbortSignal,
-  context: AgentRunContext,
-): Promise<AgentAnswer | BackendError> {
+  // One promise for all of it: a mocked call costs little more than this.
   return new Promise((resolve) => {
+    const signal = limits?.signal ?? context.signal;
+    const { mask } = context;
+    let usage: CallUsage | undefined;
+    let model: string | undefined;
     let patience: NodeJS.Timeout | undefined;
-    const finish = (result: AgentAnswer | BackendError): void => {
-      clearTimeout(patience);
-      signal.removeEventListener('abort', onAbort);
-      resolve(result);
+    let open = true;
+    const agentContext: AgentRunContext = {
+      signal,
+      get graceMs() {
+        return context.signal.aborted ? Math.min(policy.graceMs, CANCEL_GRACE_MS) : policy.graceMs;
+      },
+      maxAnswerBytes: policy.maxAnswerBytes,
+      onEvent(event) {
+        if (!open) return;
+        limits?.noteEvent(event);
+        if (event.type === 'usage') usage = event.usage;
+        if (event.type === 'model') model = event.model;
+        context.onEvent(mask && event.type === 'progress' ? { ...event, text: mask(event.text) } : event);
+      },
+      onProcess: (pid) => context.onProcess(pid),
+      onProcessEnd: (pid) => context.onProcessEnd(pid),
     };
-    const giveUp = (): void => finish(new BackendError('cancelled', 'The backend did not stop when it was told to.'));
+    const finish = (result: AgentAnswer | BackendError): void => {
+      if (!open) return;
+      open = false;
+      if (patience) clearTimeout(patience);
+      signal.removeEventListener('abort', onAbort);
+      usage = result?.usage ?? usage;
+      const taken = result instanceof BackendError ? result : takeAnswer(result, request, policy, usage, mask);
+      if (taken instanceof BackendError) resolve({ error: mask ? maskError(taken, mask) : taken, usage, model });
+      else resolve({ answer: taken, usage, model: taken.model ?? model });
+    };
+    const fail = (thrown: unknown): void => finish(toBackendError(thrown));
     const onAbort = (): void => {
-      patience = setTimeout(giveUp, context.graceMs + PATIENCE_MS);
+      const disobeys = new BackendError('cancelled', 'The backend did not stop when it was told to.');
+      patience = setTimeout(finish, agentContext.graceMs + PATIENCE_MS, disobeys);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    const fail = (thrown: unknown): void => finish(toBackendError(thrown));
     try {
-      run().then(finish, fail);
+      backend.run(request, agentContext).then(finish, fail);
     } catch (thrown) {
       fail(thrown);
     }

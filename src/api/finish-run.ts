@@ -54,6 +54,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     hasResult: 'result' in outcome,
     phases: engine.tally.phases,
     failures: engine.tally.failures,
+    ...(engine.tally.scriptErrors === undefined ? {} : { scriptErrors: engine.tally.scriptErrors }),
     durationMs: clock.now() - parts.startedAt,
     ...(isComplete(outcome, counts) ? {} : { resumeCommand: resumeCommand(parts) }),
   });
@@ -153,6 +154,7 @@ function makeState(parts: RunParts, outcome: Outcome, endedAt: string, unwritten
     usage: { ...engine.tally.usage },
     phases: engine.tally.phases.map(({ title, counts }) => ({ title, counts: { ...counts } })),
     failures: engine.tally.failures.map((failure) => ({ ...failure })),
+    ...(engine.tally.scriptErrors === undefined ? {} : { scriptErrors: engine.tally.scriptErrors }),
     journal: { complete: unwritten === 0, bytes: journal.size, unwritten },
     notices,
   };

@@ -2,6 +2,7 @@
  * Starts a run: claims its lineage, makes its folder, takes over the source's journal, and only then lets the script go.
  * "Started" is told after all that is on the disk.
  */
+import { rmSync } from 'node:fs';
 import { type AgentDefinition, BUILT_IN_AGENT_TYPES, loadAgentDefinitions } from '../agents/agent-definitions.js';
 import type { AgentBackend } from '../agents/backend.js';
 import { BACKEND_NAMES, createBackend } from '../agents/choose-backend.js';
@@ -104,14 +105,17 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
     owner: describeOwner(startedAt),
   });
   let journal: JournalStore | undefined;
+  let folder: string | undefined;
   try {
     const record = makeRecord(prepared, { runId, root, claim: claim.n, startedAt, backend, startedBy });
-    const folder = createRunFolder({ runsFolder: places.runsFolder, record, script: prepared.script.source });
+    folder = createRunFolder({ runsFolder: places.runsFolder, record, script: prepared.script.source });
     journal = openFileStore(`${folder}/${JOURNAL_FILE}`, { sync: given.fsync ?? 'group' });
     return begin({ given, prepared, record, folder, journal, claim, backend, clock, startedAt, sandbox, definitions });
   } catch (error) {
     journal?.close();
     source?.journal.close();
+    // What is refused before anything was dispatched leaves no run.
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     claim.release();
     throw error;
   }

@@ -1,6 +1,6 @@
 /** The verbs of `wf`. Each is one file under `commands/`, loaded when it is called. */
 import { Command, CommanderError } from 'commander';
-import { WfError } from '../shared/errors.js';
+import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { VERSION } from '../shared/version.js';
 import { defineRun } from './commands/run-flags.js';
 import { showError } from './show-error.js';
@@ -8,6 +8,7 @@ import { showError } from './show-error.js';
 /** Runs one command line and returns the exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<number> {
   let exitCode = 0;
+  watchOutput();
   const program = buildProgram((code) => {
     exitCode = code;
   });
@@ -20,6 +21,19 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     showError(error, { verbose });
     return WfError.is(error) ? error.exitCode : 1;
   }
+}
+
+/** A reader that has had enough (`| head`) is no trouble; anything else that ends the output is. */
+function watchOutput(): void {
+  process.stderr.on('error', () => {});
+  process.stdout.once('error', (error) => {
+    process.stdout.on('error', () => {});
+    if (systemCode(error) === 'EPIPE') return;
+    process.stderr.write(`wf: stdout cannot be written: ${messageOf(error)}\n`);
+    process.on('exit', () => {
+      if (process.exitCode === 0) process.exitCode = 1;
+    });
+  });
 }
 
 function buildProgram(setExit: (code: number) => void): Command {

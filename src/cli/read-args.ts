@@ -37,7 +37,7 @@ function parseJson(what: string, text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (error) {
     throw new WfError('WF_ARGS', `${what} is no JSON: ${messageOf(error)}.`, {
-      remedy: 'Plain text goes into --args-text, single values into --arg name=value.',
+      remedy: 'Plain text goes into --args-text, a file into --args-file, single values into --arg name=text.',
     });
   }
 }

@@ -20,6 +20,7 @@ import type { SandboxDeath } from './sandbox-link.js';
 import { explainScriptError } from './script-error.js';
 import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
 import { Tally } from './tally.js';
+import { tellScriptError } from './tell-script-error.js';
 
 /** One run in progress. Construct, then `run()` once. */
 export class Engine {
@@ -63,7 +64,6 @@ export class Engine {
     const end = await ended;
     sandbox.kill();
     for (const cancel of this.#timers.values()) cancel();
-    this.#dispatcher.stop();
     // A failure that concerns all calls lets what is in flight finish; every other end stops it.
     if (end.how !== 'shared-failure' && end.how !== 'drained') this.#runner.abortAll();
     await this.#dispatcher.idle();
@@ -167,6 +167,7 @@ export class Engine {
       case 'a':
         this.#runner.abort(event[1]);
         this.#dispatcher.drop(event[1]);
+        if (this.tally.get(event[1]) === undefined) this.tally.see(event[1], event[2], event[3] || null, '');
         this.tally.abandon(event[1]);
         return;
       case 'l':
@@ -176,6 +177,8 @@ export class Engine {
         return this.#tell({ type: 'phase', title: event[1] });
       case 'w':
         return this.#warnOf(event[1], event[2]);
+      case 'e':
+        return this.#tellScriptError(event);
     }
   }
 
@@ -328,6 +331,8 @@ export class Engine {
   #finish(end: EngineEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
+    // At once, not when the run gets to it: no call starts after the end was decided.
+    this.#dispatcher.stop();
     this.#resolve(end);
   }
 
@@ -339,18 +344,13 @@ export class Engine {
         message: `agent(): unknown option ${JSON.stringify(text)} is ignored.`,
       });
     }
-    if (code !== 'WF_SLOT_FAILED') return this.#tell({ type: 'warning', code, message: text });
-    const { slot, error, file } = JSON.parse(text) as {
-      slot: string;
-      error: { name: string; message: string; stack: string; code: string };
-      file: string;
-    };
-    const record = explainScriptError(
-      { ...error, code: error.code || 'WF_SCRIPT_THREW', filename: file },
-      this.#sources,
-    );
-    const where = record.line === undefined ? '' : ` (${record.file}:${record.line}:${record.column})`;
-    this.#tell({ type: 'log', level: 'warn', message: `${slot} failed: ${record.message}${where}` });
+    this.#tell({ type: 'warning', code, message: text });
+  }
+
+  #tellScriptError([, how, slot, told]: UpEvent & { 0: 'e' }): void {
+    const error = explainScriptError(told, this.#sources);
+    if (told.ofCall !== true) this.tally.addScriptError(error);
+    this.#tell(tellScriptError(how, slot, error));
   }
 
   #tellFinished(

@@ -2,7 +2,7 @@
  * What happens in a run, for people and reporters. Events are never needed to resume:
  * the journal is the truth, and an event is told only after the journal line that it speaks of.
  */
-import type { CallStatus, CallUsage, Counts, ErrorRecord, RunStatus, Usage } from '../shared/outcome.js';
+import type { CallStatus, CallUsage, Counts, ErrorRecord, RunStatus, ScriptErrors, Usage } from '../shared/outcome.js';
 
 /** `t` is ISO 8601 UTC. `n` numbers the calls of a run in call order, from 1. */
 export type RunEvent = { t: string } & (
@@ -41,8 +41,9 @@ export type RunEvent = { t: string } & (
       durationMs: number;
     }
   | { type: 'phase'; title: string }
-  | { type: 'log'; level: 'log' | 'info' | 'debug' | 'warn' | 'error'; message: string }
-  | { type: 'warning'; code: string; message: string }
+  /** `error` where the line tells of an error of the script that became null in its slot. */
+  | { type: 'log'; level: 'log' | 'info' | 'debug' | 'warn' | 'error'; message: string; error?: ErrorRecord }
+  | { type: 'warning'; code: string; message: string; error?: ErrorRecord }
   | {
       type: 'run.finished';
       runId: string;
@@ -53,6 +54,8 @@ export type RunEvent = { t: string } & (
       usage: Usage;
       phases: PhaseCounts[];
       failures: Failure[];
+      /** Absent when there were none. */
+      scriptErrors?: ScriptErrors;
       error?: ErrorRecord;
       journalComplete: boolean;
       /** False when a completed script returned nothing; absent when it is not known. */

@@ -3,13 +3,14 @@
  * stuck isolate cannot refuse — when it does not come back from a turn or takes too much memory.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { rssBytes } from '../shared/process-info.js';
 import { type DownHead, encodeFrame, type UpMessage } from './sandbox/frames.js';
 
 export interface SandboxLaunch {
   nodePath: string;
-  /** The bundled sandbox process and the prelude's text. */
+  /** The bundled sandbox process and the prelude's text, beside which the folder of the lazily supplied globals lies. */
   sandboxPath: string;
   preludePath: string;
   /** Addon files of isolated-vm, the newest version first. */
@@ -57,7 +58,8 @@ export function startSandbox(launch: SandboxLaunch): SandboxLink {
 function flags(launch: SandboxLaunch): string[] {
   const always = ['--no-node-snapshot', '--enable-experimental-regexp-engine-on-excessive-backtracks'];
   if (!launch.permission) return always;
-  const readable = [launch.sandboxPath, launch.preludePath, ...launch.addons];
+  const lazyFolder = join(dirname(launch.preludePath), 'lazy', '*');
+  const readable = [launch.sandboxPath, launch.preludePath, lazyFolder, ...launch.addons];
   return [
     ...always,
     '--permission',
@@ -173,7 +175,8 @@ class Link implements SandboxLink {
   }
 
   #explain(code: number | null, signal: NodeJS.Signals | null): SandboxDeath {
-    if (/heap out of memory|out of memory|invalid size error|Array buffer allocation failed/i.test(this.#stderr)) {
+    // `is_heap_oom` is how isolated-vm tells of an isolate beyond saving.
+    if (/is_heap_oom = 1|out of memory|invalid size error|Array buffer allocation failed/i.test(this.#stderr)) {
       return { why: 'memory', detail: 'its process ran out of memory' };
     }
     // A crash of Node prints its error between the place and the stack; an abort of V8 prints what is fatal.

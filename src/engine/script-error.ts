@@ -1,16 +1,28 @@
 /** Turns what the sandbox says of an error into a record with the user's own file, line, column and code frame. */
 import { codeFrame } from '../script/code-frame.js';
+import { ABSENT_GLOBALS, PRESENT_GLOBALS } from '../script/known-globals.js';
 import { mapStack } from '../script/map-stack.js';
 import { ERROR_CODES, EXIT } from '../shared/errors.js';
+import { nearestWord } from '../shared/nearest-word.js';
 import type { ErrorRecord } from '../shared/outcome.js';
 import type { SandboxError } from './sandbox/frames.js';
 
 /** @param sources source text by the file name that stacks use */
 export function explainScriptError(error: SandboxError, sources: ReadonlyMap<string, string>): ErrorRecord {
-  const record: ErrorRecord = { code: codeOf(error), message: error.message, name: error.name };
-  if (error.name && error.name !== 'Error' && record.code === 'WF_SCRIPT_THREW')
-    record.message = `${error.name}: ${error.message}`;
+  const record: ErrorRecord = { code: codeOf(error), message: messageOf(error), name: error.name };
+  const cause = error.cause && explainScriptError(error.cause, sources);
+  if (cause !== undefined) record.cause = cause;
   const frames = mapStack(error.stack, { filename: error.filename });
+  const stack = frames.map(({ name, line, column, isAsync }) => {
+    const place = `${error.filename}:${line}:${column}`;
+    return `    at ${isAsync ? 'async ' : ''}${name === undefined ? place : `${name} (${place})`}`;
+  });
+  if (error.origin !== undefined) {
+    // It happened in the child; the parent's frames are those that called it.
+    const { code, name, cause: theirs, ...inner } = explainScriptError(error.origin, sources);
+    const whole = [...(inner.stack?.split('\n') ?? []), ...stack];
+    return { ...record, ...inner, ...(theirs === undefined ? {} : { cause: theirs }), stack: whole.join('\n') };
+  }
   const first = frames[0];
   if (first === undefined) return record;
   const source = sources.get(error.filename);
@@ -18,15 +30,29 @@ export function explainScriptError(error: SandboxError, sources: ReadonlyMap<str
   record.line = first.line;
   record.column = first.column;
   if (source !== undefined) record.frame = codeFrame(source, first.line, first.column);
-  record.stack = frames
-    .map((frame) => `    at ${frame.name ? `${frame.name} ` : ''}(${error.filename}:${frame.line}:${frame.column})`)
-    .join('\n');
+  record.stack = stack.join('\n');
   return record;
 }
 
-/** A script may give its errors any code: one that means something else to whoever reads the outcome is not taken over. */
-function codeOf({ code }: SandboxError): string {
+function messageOf(error: SandboxError): string {
+  const { name, message, code, isError } = error;
+  if (isError === false) return `${message} (thrown as it is, not as an Error, so its place is not known)`;
+  const named = name !== '' && name !== 'Error' && codeOf({ code }) === 'WF_SCRIPT_THREW';
+  return `${named ? `${name}: ` : ''}${message}${name === 'ReferenceError' ? hintFor(message) : ''}`;
+}
+
+/** What to write instead of a name that a workflow does not have. */
+function hintFor(message: string): string {
+  const missing = /^([\p{ID_Start}$_][\p{ID_Continue}$]*) is not defined$/u.exec(message)?.[1];
+  if (missing === undefined) return '';
+  const instead = ABSENT_GLOBALS.get(missing);
+  if (instead !== undefined) return ` in a workflow. ${instead}`;
+  const nearest = nearestWord(missing, PRESENT_GLOBALS);
+  return nearest === undefined ? '' : `. Did you mean \`${nearest}\`?`;
+}
+
+/** The sandbox is the less trusted side: a code that means more to whoever reads the outcome is not taken over. */
+function codeOf({ code }: Pick<SandboxError, 'code'>): string {
   const exit = Object.entries(ERROR_CODES).find(([known]) => known === code)?.[1];
-  const isOfRun = exit === EXIT.runFailed || exit === EXIT.callsFailed || code === 'WF_SCRIPT_SYNTAX';
-  return isOfRun ? code : 'WF_SCRIPT_THREW';
+  return exit === EXIT.runFailed || exit === EXIT.callsFailed || exit === EXIT.notStarted ? code : 'WF_SCRIPT_THREW';
 }

@@ -4,7 +4,9 @@ import {
   type CallUsage,
   type Counts,
   emptyCounts,
+  type ErrorRecord,
   emptyUsage,
+  type ScriptErrors,
   type Usage,
 } from '../shared/outcome.js';
 import type { Failure, PhaseCounts } from './events.js';
@@ -22,11 +24,14 @@ interface Seen {
   message: string;
 }
 
+const SCRIPT_ERRORS_KEPT = 5;
+
 export class Tally {
   readonly #calls = new Map<number, Seen>();
   readonly #answered = new Set<string>();
   readonly #usage = emptyUsage();
   readonly #phases: (string | null)[] = [];
+  readonly #scriptErrors: ScriptErrors = { count: 0, first: [] };
   /** Output tokens that this run itself has spent. */
   spentTokens = 0;
 
@@ -93,6 +98,23 @@ export class Tally {
     this.#usage.outputTokens += usage.outputTokens;
     this.#usage.cacheReadTokens += usage.cacheReadTokens ?? 0;
     if (usage.usd != null) this.#usage.usd = (this.#usage.usd ?? 0) + usage.usd;
+  }
+
+  /** An error of the script that did not end it. */
+  addScriptError(error: ErrorRecord): void {
+    const { first } = this.#scriptErrors;
+    this.#scriptErrors.count++;
+    if (first.length >= SCRIPT_ERRORS_KEPT) return;
+    // One fault in a wide fan-out is thrown many times.
+    const isKnown = first.some(
+      ({ message, file, line, column }) =>
+        message === error.message && file === error.file && line === error.line && column === error.column,
+    );
+    if (!isKnown) first.push(error);
+  }
+
+  get scriptErrors(): ScriptErrors | undefined {
+    return this.#scriptErrors.count === 0 ? undefined : this.#scriptErrors;
   }
 
   /** Whatever is still open when the run ends has no result. */

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Failure } from '../engine/events.js';
-import type { Counts, ErrorRecord, Usage } from '../shared/outcome.js';
+import type { Counts, ErrorRecord, ScriptErrors, Usage } from '../shared/outcome.js';
 import { cleanFrame, cleanLine } from './clean-line.js';
 import { describeCause, nameCall, wordOf } from './describe-event.js';
 import { formatCount, formatDuration, formatTokens, formatUsd, plural } from './format.js';
@@ -12,6 +12,8 @@ import { type Paint, plainPaint } from './paint.js';
 import type { FinishedEvent, StartedEvent } from './run-account.js';
 
 const FAILURES_NAMED = 40;
+const CALLERS_NAMED = 6;
+const FRAMES_SHOWN = 3;
 
 export interface SummaryOptions {
   paint?: Paint | undefined;
@@ -38,6 +40,7 @@ export function summarizeRun(
     ...(started?.madeUp ? [row('answers', 'made up: no agent gave them, and only a run on mock reuses them')] : []),
     row('calls', `${formatCount(counts.calls)}${describeEnds(counts)}`),
     ...describePhases(finished, paint),
+    ...(finished.scriptErrors ? describeScriptErrors(finished.scriptErrors) : []),
     ...(counts.noResult > 0
       ? [
           row(
@@ -72,12 +75,36 @@ function headlineOf({ status, counts, durationMs, exitCode }: FinishedEvent, pai
 }
 
 function describeError(error: ErrorRecord): string[] {
-  const place = error.file ? ` (${[error.file, error.line, error.column].filter(Boolean).join(':')})` : '';
   return [
-    row('cause', `${describeCause(error)}${place}`),
-    ...(error.frame ? cleanFrame(error.frame).map((line) => `    ${line}`.trimEnd()) : []),
+    row('cause', `${describeCause(error)}${placeIn(error)}`),
+    ...frameOf(error),
+    ...callersOf(error),
+    ...(error.cause ? [row('because', `${cleanLine(error.cause.message)}${placeIn(error.cause)}`)] : []),
+    ...(error.cause ? frameOf(error.cause) : []),
     ...(error.resetsAt ? [row('until', error.resetsAt)] : []),
   ];
+}
+
+const placeIn = ({ file, line, column }: ErrorRecord): string =>
+  file ? ` (${cleanLine([file, line, column].filter(Boolean).join(':'))})` : '';
+
+const frameOf = ({ frame }: ErrorRecord): string[] =>
+  frame ? cleanFrame(frame).map((line) => `    ${line}`.trimEnd()) : [];
+
+/** The rest of the stack: the first line stands in the frame. */
+function callersOf({ stack }: ErrorRecord): string[] {
+  const callers = (stack ?? '').split('\n').slice(1, 1 + CALLERS_NAMED);
+  return callers.map((line) => `      ${cleanLine(line)}`);
+}
+
+/** The script came to its end although these were thrown: whoever reads only the result would not know. */
+function describeScriptErrors({ count, first }: ScriptErrors): string[] {
+  const what = `${plural(count, 'error')} in the script became null in a slot, or nobody caught it`;
+  const named = first.flatMap((error, i) => [
+    `      ${cleanLine(error.message)}${placeIn(error)}`,
+    ...(i < FRAMES_SHOWN ? frameOf(error) : []),
+  ]);
+  return [row('script', `${what}:`), ...named];
 }
 
 function placeOf({ status, folder, hasResult }: FinishedEvent, resultPlace: string | undefined): string {

@@ -78,6 +78,7 @@ export const ERROR_CODES = {
   WF_AGENT_TYPE: EXIT.callsFailed,
   WF_AGENT_CAP: EXIT.callsFailed,
   WF_BUDGET: EXIT.callsFailed,
+  WF_MISUSE: EXIT.callsFailed,
   WF_NESTING: EXIT.callsFailed,
   WF_WORKFLOW_UNKNOWN: EXIT.callsFailed,
   WF_WORKFLOW_FAILED: EXIT.callsFailed,

@@ -57,8 +57,17 @@ export type ErrorRecord = {
   /** Code frame of the user's own source, for people. */
   frame?: string;
   stack?: string;
+  /** The error behind this one. */
+  cause?: ErrorRecord;
   /** When a shared limit is lifted, ISO 8601 UTC, if the backend said so. */
   resetsAt?: string;
+};
+
+/** Errors of the script that did not end the run: their slot became null, or nobody caught them. */
+export type ScriptErrors = {
+  count: number;
+  /** The first of them, each text and place once. */
+  first: ErrorRecord[];
 };
 
 export const emptyCounts = (): Counts => ({

@@ -124,9 +124,8 @@ describe('what the program sees', () => {
     expect(readFileSync(join(folder, 'mode'), 'utf8').trim()).toBe('600');
     expect(JSON.parse(readFileSync(join(folder, 'copy'), 'utf8'))).toEqual(schema);
     expect(existsSync(path)).toBe(false);
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('wf-schema-'));
-    await run(sh('kill -9 $$'), { schema });
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('wf-schema-'))).toEqual(before);
+    await run(sh('echo "$WF_CALL_SCHEMA" > where; kill -9 $$'), { schema });
+    expect(existsSync(readFileSync(join(folder, 'where'), 'utf8').trim())).toBe(false);
   });
 
   test("an agent definition's body stands in front of the prompt", async () => {

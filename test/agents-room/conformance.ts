@@ -99,7 +99,7 @@ export function describeConformance({ name, make, blind }: ConformingBackend): v
       );
       // The text of each attempt is told, so that it can be kept.
       expect(context.events.filter((event) => event.type === 'progress' && event.text.includes('maybe'))).toHaveLength(
-        2,
+        3,
       );
     });
 

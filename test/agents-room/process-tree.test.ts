@@ -45,9 +45,11 @@ test('the tree holds children, own groups, own sessions and nothing else', async
 });
 
 test('members of the session are found after their leader has gone and they were reparented', async () => {
-  const { child, pid, line } = await start('bash', ['-c', 'set -m; sleep 64 & sleep 65 & echo $(jobs -p)']);
+  const { child, pid, line } = await start('bash', ['-c', 'set -m; sleep 64 & sleep 65 & echo $(jobs -p); wait']);
   const startTime = processStartTime(pid);
-  await once(child, 'exit');
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
   const pids = line.split(' ').map(Number);
   expect(readProcess(pids[0] as number)?.ppid).not.toBe(pid);
   expect(listProcessTree(pid, { startTime }).map((entry) => entry.pid)).toEqual(pids);

@@ -119,7 +119,8 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
     name: 'model',
     run: (request, context) =>
       new Promise((resolve, reject) => {
-        if (found.killed) return;
+        // Nobody hears of what happens after the kill.
+        if (found.killed) return reject(new BackendError('cancelled', 'killed'));
         found.dispatched.push(request.prompt);
         context.signal.addEventListener('abort', () => reject(new BackendError('cancelled', 'told to stop')));
         pending.push(() => {

@@ -21,7 +21,8 @@ export function createReusableSandbox(): ReusableSandbox {
   };
   let sent = 0;
   real.listen((message) => {
-    if (message.t === 'end') resting = true;
+    // It waits for us.
+    if (message.t !== 'events' && message.t !== 'ready') resting = true;
     if (message.t === 'events') resting = message.rest && message.got === sent;
     listener(message);
     if (resting) settle();

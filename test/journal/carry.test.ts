@@ -11,7 +11,8 @@ import { keptResults, type ModelRun, startModelRun } from './support/model-run.j
 
 const RUNS = { seed: testSeed(), numRuns: 300 };
 
-const labels = (run: ModelRun): (string | undefined)[] => keptResults(run.carried?.lines ?? []).map(({ label }) => label);
+const labels = (run: ModelRun): (string | undefined)[] =>
+  keptResults(run.carried?.lines ?? []).map(({ label }) => label);
 const answers = (run: ModelRun): unknown[] =>
   keptResults(run.carried?.lines ?? [])
     .filter(({ kind }) => kind === 'ok')
@@ -259,7 +260,9 @@ describe('what a resume takes over', () => {
       { output: 'a', kept: 2, kind: 'ok' },
       { kept: 3, kind: 'failed' },
     ]);
-    const outputs = keptResults(lines).slice(0, 2).map((line) => readOutput(line).toString());
+    const outputs = keptResults(lines)
+      .slice(0, 2)
+      .map((line) => readOutput(line).toString());
     expect(outputs).toEqual(['{"a":[1,",\\"output\\":2"]}', '"a"']);
   });
 
@@ -313,7 +316,13 @@ describe('what a resume takes over', () => {
     for (let i = 0; i < 500; i++) first.live(`call ${i}`);
     let appends = 0;
     const store = createMemoryStore();
-    const counting = { ...store, append: (bytes: Buffer) => (appends++, store.append(bytes)) };
+    const counting = {
+      ...store,
+      append(bytes: Buffer) {
+        appends++;
+        return store.append(bytes);
+      },
+    };
     carryLines(memorySource(first.bytes()), 'one', counting);
     expect(appends).toBeLessThanOrEqual(2);
   });

@@ -42,7 +42,9 @@ const line = (n: number): Buffer =>
   encodeResult({ seq: n, n, key: keyOf(String(n)), path: '', nth: 0, kind: 'ok', label: `L${n}` }, `"answer ${n}"`);
 
 const numbersIn = (path: string): number[] =>
-  [...scanJournal(memorySource(readFileSync(path)))].flatMap((found) => (found.type === 'result' ? [found.header.n] : []));
+  [...scanJournal(memorySource(readFileSync(path)))].flatMap((found) =>
+    found.type === 'result' ? [found.header.n] : [],
+  );
 
 const someFault = (): fc.Arbitrary<Fault> =>
   fc.oneof(

@@ -122,10 +122,16 @@ describe('a journal in a file', () => {
     const store = startUnderLimit(path, limit);
     expect(await store.ask(lines[0] as string)).toMatchObject({ written: true, unwritten: { lines: 0 } });
     // The second one does not fit: its beginning stands there now.
-    expect(await store.ask(lines[1] as string)).toMatchObject({ written: false, unwritten: { lines: 1, reason: 'EFBIG' } });
+    expect(await store.ask(lines[1] as string)).toMatchObject({
+      written: false,
+      unwritten: { lines: 1, reason: 'EFBIG' },
+    });
     expect(statSync(path).size).toBe(limit);
     expect(read(path)).toEqual({ labels: ['L1'], bad: 1 });
-    expect(await store.ask(lines[2] as string)).toMatchObject({ written: false, unwritten: { lines: 2, reason: 'EFBIG' } });
+    expect(await store.ask(lines[2] as string)).toMatchObject({
+      written: false,
+      unwritten: { lines: 2, reason: 'EFBIG' },
+    });
     store.lift();
     expect(await store.ask(lines[3] as string)).toMatchObject({ written: true, unwritten: { lines: 0 } });
     expect((await store.ask(lines[4] as string)).size).toBe(statSync(path).size);
@@ -149,7 +155,10 @@ describe('a journal in a file', () => {
     const path = join(tempFolder(), 'journal.jsonl');
     writeFileSync(path, Buffer.concat([result(1), result(2).subarray(0, 30)]));
     const limit = statSync(path).size + result(3).length + 40;
-    const batch = [3, 4, 5].map((n) => result(n).toString()).join('').trimEnd();
+    const batch = [3, 4, 5]
+      .map((n) => result(n).toString())
+      .join('')
+      .trimEnd();
     const store = startUnderLimit(path, limit);
     // The lines of a batch come as one here; the store is given them one by one, which is the harder case for the tail.
     for (const line of batch.split('\n')) await store.ask(line);

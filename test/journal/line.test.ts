@@ -83,7 +83,9 @@ describe('a line of the journal', () => {
           expect(v).toBe(1);
           // No phase and a phase of none are one thing; so are no path and the empty one of a timer.
           const strip = (value: object): unknown =>
-            Object.fromEntries(Object.entries(value).filter(([name, member]) => !(name === 'phase' && member === null)));
+            Object.fromEntries(
+              Object.entries(value).filter(([name, member]) => !(name === 'phase' && member === null)),
+            );
           const expected = strip(plain(fields) as object) as Record<string, unknown>;
           if (fields === timer && timer.path === '') delete expected.path;
           expect(canonicalJson(rest)).toBe(canonicalJson(expected));
@@ -147,6 +149,7 @@ describe('a line of the journal', () => {
       [line.replace('"n":1', '"n":2')]: 'wrong checksum',
       [journalLine({ a: 1 }).replace('{"a"', '["a"').trimEnd()]: 'wrong checksum',
     };
-    for (const [text, fault] of Object.entries(faults)) expect([text, decodeLine(Buffer.from(text))]).toEqual([text, fault]);
+    for (const [text, fault] of Object.entries(faults))
+      expect([text, decodeLine(Buffer.from(text))]).toEqual([text, fault]);
   });
 });

@@ -169,7 +169,9 @@ describe('reading a journal', () => {
   it('H18 a bad line in the middle is skipped alone and named with its number', () => {
     const found = scan(Buffer.concat([GOOD[0] as Buffer, Buffer.from('garbage\n'), ...GOOD.slice(1)]));
     expect(found.lines.map(({ line }) => line)).toEqual([1, 3, 4]);
-    expect(found.damage.bad).toEqual([{ line: 2, fault: 'torn' }].map(({ line }) => ({ line, fault: expect.any(String) })));
+    expect(found.damage.bad).toEqual(
+      [{ line: 2, fault: 'torn' }].map(({ line }) => ({ line, fault: expect.any(String) })),
+    );
     expect(describeDamage(found.damage)).toMatch(/^1 unreadable line \(line 2: /);
   });
 
@@ -254,7 +256,12 @@ describe('reading a journal', () => {
       fc.record({
         type: fc.constant(chosen),
         name: fc.constantFrom(...Object.keys(shapes[chosen]).filter((name) => !['v', 'type', 'output'].includes(name))),
-        value: fc.oneof(jsonValue(), fc.constant(undefined), fc.integer(), fc.constantFrom('ok', 'failed', 1.5, -1, {})),
+        value: fc.oneof(
+          jsonValue(),
+          fc.constant(undefined),
+          fc.integer(),
+          fc.constantFrom('ok', 'failed', 1.5, -1, {}),
+        ),
       }),
     );
     fc.assert(
@@ -271,6 +278,7 @@ describe('reading a journal', () => {
     const piece = Buffer.alloc(1 << 20, 0x61);
     let largest = 0;
     const huge: JournalSource = {
+      size: 0,
       *pieces() {
         yield GOOD[0] as Buffer;
         for (let i = 0; i < 300; i++) {

@@ -23,15 +23,17 @@ function tempFile(): string {
   return join(folder, 'journal.jsonl');
 }
 
-const fileStore = (sync: 'group' | 'each') => (initial?: Buffer): Opened => {
-  const path = tempFile();
-  if (initial) writeFileSync(path, initial);
-  return {
-    store: openFileStore(path, { sync }),
-    bytes: () => readFileSync(path),
-    source: () => openFileSource(path),
+const fileStore =
+  (sync: 'group' | 'each') =>
+  (initial?: Buffer): Opened => {
+    const path = tempFile();
+    if (initial) writeFileSync(path, initial);
+    return {
+      store: openFileStore(path, { sync }),
+      bytes: () => readFileSync(path),
+      source: () => openFileSource(path),
+    };
   };
-};
 
 const STORES: Record<string, (initial?: Buffer) => Opened> = {
   'in memory': (initial) => {

@@ -71,14 +71,12 @@ describe('O1 O2 H6 a run folder', () => {
     for (let kill = 0; kill < KILLS; kill++) {
       const writer = await startWorker(worker.path);
       writer.tell({ kind: 'create-runs', runsFolder, record: sampleRecord() });
-      await delay(random() * 60);
+      const ids = (): string[] => writer.output().match(/^\S{36}$/gm) ?? [];
+      const enough = kill % 3;
+      await waitFor(`${enough} runs`, () => ids().length >= enough);
+      await delay(random() * 20);
       await writer.kill();
-      told.push(
-        ...writer
-          .output()
-          .split('\n')
-          .filter((line) => line.length === 36),
-      );
+      told.push(...ids());
       for (const { folder } of listRunFolders(runsFolder)) {
         expect(inspectRunRecord(folder).kind, `${folder}, seed ${testSeed()}`).toBe('ok');
         expect(readFileSync(join(folder, 'script.js'))).toHaveLength(20_010);

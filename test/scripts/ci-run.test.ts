@@ -1,6 +1,6 @@
 /** `.ci/run` on a machine whose every program is a stand-in. */
-import { accessSync, constants, readFileSync, symlinkSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { accessSync, closeSync, constants, openSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeProject } from '../support/temp-project.js';
@@ -17,19 +17,16 @@ function runCi(programs: Record<string, string>, missing: string[] = []) {
   }
   for (const name of ['dirname', 'timeout', 'cat', 'bash', 'env'])
     symlinkSync(`/usr/bin/${name}`, project.path('bin', name));
-  try {
-    const stdout = execFileSync('/bin/bash', [project.path('.ci/run')], {
-      cwd: '/',
-      env: { PATH: project.path('bin'), HOME: project.home },
-      encoding: 'utf8',
-      input: 'something on stdin',
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    return { code: 0, lines: stdout.trimEnd().split('\n') };
-  } catch (error) {
-    const { status, stdout } = error as { status: number; stdout: string };
-    return { code: status, lines: stdout.trimEnd().split('\n') };
-  }
+  // A file, not a pipe: nobody reads it, and a pipe would break.
+  const stdin = openSync(project.write('stdin', 'something on stdin'), 'r');
+  const { status, stdout } = spawnSync('/bin/bash', [project.path('.ci/run')], {
+    cwd: '/',
+    env: { PATH: project.path('bin'), HOME: project.home },
+    encoding: 'utf8',
+    stdio: [stdin, 'pipe', 'ignore'],
+  });
+  closeSync(stdin);
+  return { code: status, lines: stdout.trimEnd().split('\n') };
 }
 
 describe('.ci/run', () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { startWf, type WfResult } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 
-const SCRIPT = join(import.meta.dirname, '..', '..', 'scripts', 'ensure-setup.mjs');
+const SCRIPTS = join(import.meta.dirname, '..', '..', 'scripts');
 
 const lock = (version: string) =>
   JSON.stringify({
@@ -47,7 +47,9 @@ function makeClone(): TestProject {
       'dist/cli/main.js': MAIN,
     },
   });
-  copyFileSync(SCRIPT, project.path('scripts/ensure-setup.mjs'));
+  for (const name of ['ensure-setup.mjs', 'run-program.mjs']) {
+    copyFileSync(join(SCRIPTS, name), project.path('scripts', name));
+  }
   return project;
 }
 
@@ -117,9 +119,10 @@ describe('ensure-setup.mjs', () => {
     expect(await start(makeClone(), 'constructor').done).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('uses nothing that Node 20 lacks', () => {
-    const text = readFileSync(SCRIPT, 'utf8');
+  it.each(['ensure-setup.mjs', 'run-program.mjs'])('%s uses nothing that Node 20 or an empty clone lacks', (name) => {
+    const text = readFileSync(join(SCRIPTS, name), 'utf8');
     expect(text).not.toMatch(/import\.meta\.(dirname|filename)/);
-    expect(text.match(/from '[^']+'/g)?.filter((from) => !from.startsWith("from 'node:"))).toEqual([]);
+    const imports = text.match(/from '[^']+'/g) ?? [];
+    expect(imports.filter((from) => !/^from '(node:|\.\/run-program\.mjs)/.test(from))).toEqual([]);
   });
 });

@@ -2,12 +2,12 @@
 import { join } from 'node:path';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runWf } from '../support/run-wf.js';
+import { startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-function verify(test: string, scripts: Record<string, string> = {}) {
+function start(test: string, scripts: Record<string, string> = {}) {
   const checks = Object.fromEntries(
     ['build', 'format', 'lint', 'types', 'dead', 'publint'].map((name) => [name, 'true']),
   );
@@ -18,12 +18,14 @@ function verify(test: string, scripts: Record<string, string> = {}) {
       'a.test.ts': `import { expect, it } from 'vitest';\n${test}`,
     },
   });
-  for (const name of ['verify.mjs', 'count-report.mjs', 'skip-reporter.mjs']) {
+  for (const name of ['verify.mjs', 'count-report.mjs', 'run-program.mjs', 'skip-reporter.mjs']) {
     project.write(`scripts/${name}`, readFileSync(join(ROOT, 'scripts', name)));
   }
   symlinkSync(join(ROOT, 'node_modules'), project.path('node_modules'));
-  return runWf([], { project, entry: project.path('scripts/verify.mjs'), timeoutMs: 50_000 });
+  return startWf([], { project, entry: project.path('scripts/verify.mjs'), timeoutMs: 50_000 });
 }
+
+const verify = (...args: Parameters<typeof start>) => start(...args).done;
 
 /** In pieces, so that the rule against such tests does not find them here. */
 const IT = 'it';
@@ -61,5 +63,16 @@ describe('verify', () => {
     const only = await verify(`${IT}.only('alone', () => {}); it('hidden', () => expect(1).toBe(2));`);
     expect(only.code).toBe(1);
     expect(lastLine(only.stdout)).not.toMatch(/ 0 failed/);
+  });
+
+  it('ends its checks and tests when it is told to end, and does not say that all is well', async () => {
+    const handle = start(`it('waits', () => { console.log('WAITING'); return new Promise(() => {}); });`);
+    await handle.waitForStdout(/WAITING/, 40_000);
+    handle.kill('SIGTERM');
+    const { code, stdout } = await handle.done;
+    expect(code).toBe(1);
+    expect(stdout).toContain('FAILED: stopped by SIGTERM');
+    expect(lastLine(stdout)).toMatch(/ [1-9]\d* failed/);
+    // That nothing is left running is looked at when the project goes.
   });
 });

@@ -131,11 +131,13 @@ export type UpEvent =
   | [type: 'x', id: number]
   /** A call was refused for its own text. */
   | [type: 'r', n: number, label: string, phase: string, code: string, message: string]
-  /** Calls nobody will hear: their workflow ended. */
-  | [type: 'a', n: number]
+  /** A call that nobody will hear: its workflow ended, perhaps before it was dispatched. */
+  | [type: 'a', n: number, label: string, phase: string]
   | [type: 'l', level: string, text: string]
   | [type: 'p', title: string]
-  | [type: 'w', code: string, text: string];
+  | [type: 'w', code: string, text: string]
+  /** An error of a script that did not end it: its slot became null, or nobody caught it. */
+  | [type: 'e', how: 'slot' | 'rejection' | 'timer', slot: string, error: SandboxError];
 
 export type UpMessage =
   | { t: 'ready'; isolatedVm: string }
@@ -154,4 +156,11 @@ export interface SandboxError {
   stack: string;
   /** The script whose stack it is. */
   filename: string;
+  /** False when something else than an error was thrown. */
+  isError?: boolean;
+  /** It is the outcome of a call, which is counted as such. */
+  ofCall?: boolean;
+  /** The error of the child workflow that this one tells of. */
+  origin?: SandboxError;
+  cause?: SandboxError;
 }

@@ -20,8 +20,8 @@ export interface HostCall {
 
 export type TurnEnd =
   | { kind: 'ok' }
-  /** A promise was rejected and nobody handled it, or a timer's callback threw. */
-  | { kind: 'stray'; message: string; stack: string }
+  /** A promise was rejected and nobody handled it. */
+  | { kind: 'stray'; name: string; message: string; stack: string }
   | { kind: 'timeout'; stack: string }
   | { kind: 'memory' }
   /** The engine of the isolate refused to compile the body. */
@@ -33,6 +33,8 @@ export interface IsolateHost {
   settled: boolean;
   readonly path: string;
   readonly filename: string;
+  /** How people are told of it: `▸ name`; null for the run's own script. */
+  readonly title: string | null;
   /** Runs the body's first turn. */
   start(): TurnEnd;
   deliver(id: number, ok: boolean, json: string | undefined, tokens: number): TurnEnd;
@@ -45,6 +47,8 @@ export interface IsolateHost {
 export interface IsolateOptions {
   ivm: Ivm;
   prelude: string;
+  /** Texts of the bundles that hold the lazily supplied globals of `config.lazy`. */
+  lazy: readonly string[];
   script: ScriptForSandbox;
   config: PreludeConfig;
   args: string | undefined;
@@ -66,8 +70,10 @@ export function createIsolateHost(options: IsolateOptions): IsolateHost {
       calls.push({ id, kind, a, b, c, d, e });
     }),
   );
+  const own = { filename: 'engine:prelude' };
+  for (const text of options.lazy) isolate.compileScriptSync(text, own).runSync(context);
   const api = isolate
-    .compileScriptSync(options.prelude, { filename: 'engine:prelude' })
+    .compileScriptSync(options.prelude, own)
     .runSync(context, { reference: true });
   const deliverRef = api.getSync('deliver', { reference: true });
   const addTokensRef = api.getSync('addTokens', { reference: true });
@@ -81,11 +87,12 @@ export function createIsolateHost(options: IsolateOptions): IsolateHost {
     } catch (error) {
       if (isolate.isDisposed) return { kind: 'memory' };
       // Host-side errors made by isolated-vm are plain; those of the script are copies with plain text.
-      const { message, stack } = error as Error;
+      const { name, message, stack } = error as Error;
       if (message === 'Script execution timed out.' && performance.now() - started >= turnTimeoutMs) {
         return { kind: 'timeout', stack: String(stack) };
       }
-      return { kind: 'stray', message: String(message ?? error), stack: String(stack ?? '') };
+      const text = String(message ?? error);
+      return { kind: 'stray', name: String(name ?? 'Error'), message: text, stack: String(stack ?? '') };
     }
   };
 
@@ -94,6 +101,7 @@ export function createIsolateHost(options: IsolateOptions): IsolateHost {
     settled: false,
     path: options.config.path,
     filename: script.filename,
+    title: options.config.fixedPhase,
     start() {
       let main: ReturnType<ReturnType<typeof isolate.compileScriptSync>['runSync']>;
       try {

@@ -6,6 +6,7 @@ import type { IsolateHost } from './isolate-host.js';
 import { createDueQueue, type DueQueue, type OpenAgent, type OpenTimer } from './open-calls.js';
 import type { Cause } from './prelude/errors.js';
 import type { ReplayIndex } from './replay-index.js';
+import { causeForParent } from './told-errors.js';
 import type { UpStream } from './up-stream.js';
 
 export interface LoopPorts {
@@ -53,6 +54,10 @@ export interface LoopState extends LoopPorts {
   /** How many calls of equal key and path there were. */
   nths: Map<string, number>;
   timers: Map<string, OpenTimer>;
+  /** Errors of child workflows; an error of a parent names one by its place here. */
+  childErrors: SandboxError[];
+  /** Unknown options that were warned of. */
+  warnedOptions: Set<string>;
   calls: number;
   timerIds: number;
   spentTokens: number;
@@ -75,6 +80,8 @@ export function createLoopState(main: IsolateHost, ports: LoopPorts): LoopState 
     parents: new Map(),
     nths: new Map(),
     timers: new Map(),
+    childErrors: [],
+    warnedOptions: new Set(),
     calls: 0,
     timerIds: 0,
     spentTokens: 0,
@@ -113,7 +120,7 @@ export function endWorkflow(state: LoopState, host: IsolateHost, how: LoopEnd): 
     settle(state, call);
     if (call.kind === 'timer') state.up.add(['x', call.id]);
     // When the run's own script failed, its open calls are unfinished, not abandoned.
-    else if (!isMain || how.kind === 'done') state.up.add(['a', call.n]);
+    else if (!isMain || how.kind === 'done') state.up.add(['a', call.n, call.label, call.phase]);
   }
   if (isMain) {
     state.end = how;
@@ -123,11 +130,7 @@ export function endWorkflow(state: LoopState, host: IsolateHost, how: LoopEnd): 
   state.parents.delete(host);
   host.dispose();
   if (parent === undefined) return;
-  if (how.kind === 'fail') state.immediate.push({ ...parent, ok: false, json: causeForParent(how.error) });
+  state.up.add(['l', 'info', `${host.title} ${how.kind === 'fail' ? `failed: ${how.error.message}` : 'done'}`]);
+  if (how.kind === 'fail') state.immediate.push({ ...parent, ok: false, json: causeForParent(state, how.error) });
   else state.immediate.push({ ...parent, ok: true, json: how.hasResult ? (how.result as string) : undefined });
-}
-
-/** A child's error for its parent: its code and message, no source text and no stack. */
-function causeForParent({ name, code, message }: SandboxError): string {
-  return JSON.stringify({ name, code, message, tell: 'throw' });
 }

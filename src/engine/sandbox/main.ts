@@ -3,11 +3,13 @@
  * no files but its own code, holds no secrets, and may be killed at any time. Arguments: prelude file, addon files.
  */
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createAnswerWindow } from './answer-window.js';
 import { readSome, writeAll } from './channel.js';
 import { createFrameReader, type DownHead, type Frame, type ScriptForSandbox } from './frames.js';
 import { createFitCheck } from './fit-check.js';
 import { createIsolateHost, type IsolateHost, type Ivm } from './isolate-host.js';
+import { bundlesFor } from './lazy-bundles.js';
 import { loadIsolatedVm } from './load-isolated-vm.js';
 import type { PreludeConfig } from './prelude/host.js';
 import { createReplayIndex } from './replay-index.js';
@@ -70,7 +72,16 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
   };
   const { memoryMb, turnTimeoutMs, budgetTotal } = head;
   const open = (script: ScriptForSandbox, args: string | undefined, config: PreludeConfig): IsolateHost =>
-    createIsolateHost({ ivm, prelude, script, config, args, memoryMb, turnTimeoutMs });
+    createIsolateHost({
+      ivm,
+      prelude,
+      lazy: bundlesFor(script.lazy).map(readBundle),
+      script,
+      config,
+      args,
+      memoryMb,
+      turnTimeoutMs,
+    });
 
   const main = open(head.script, head.hasArgs ? body.toString('utf8') : undefined, {
     path: '',
@@ -120,6 +131,18 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
     const result = end.hasResult ? `,"result":${end.result as string}` : '';
     writeAll(`{"t":"end","kind":"done","hasResult":${end.hasResult}${result}}\n`);
   }
+}
+
+const bundles = new Map<string, string>();
+
+/** The bundles lie beside the prelude. */
+function readBundle(name: string): string {
+  let text = bundles.get(name);
+  if (text === undefined) {
+    text = readFileSync(join(dirname(preludePath as string), 'lazy', `${name}.js`), 'utf8');
+    bundles.set(name, text);
+  }
+  return text;
 }
 
 const [preludePath, ...addons] = process.argv.slice(2);

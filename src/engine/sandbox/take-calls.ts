@@ -1,11 +1,11 @@
 /** Takes what a workflow queued in its last turn: calls, timers, children, and what it has to say. */
 import { callKey } from '../../journal/key.js';
 import { type CallOptions, checkCallOptions, keyOptionsOf } from './call-options.js';
-import type { SandboxError } from './frames.js';
 import type { HostCall, IsolateHost, TurnEnd } from './isolate-host.js';
 import { endWorkflow, failWorkflow, type LoopState, settle } from './loop-state.js';
 import type { OpenAgent, OpenTimer } from './open-calls.js';
 import type { Cause } from './prelude/errors.js';
+import { readError } from './told-errors.js';
 
 /** Works off the end of a turn. */
 export function afterTurn(state: LoopState, host: IsolateHost, turn: TurnEnd): void {
@@ -30,7 +30,9 @@ export function afterTurn(state: LoopState, host: IsolateHost, turn: TurnEnd): v
     const message = `The script ran for more than ${state.turnTimeoutMs} ms without waiting.`;
     failWorkflow(state, host, { code: 'WF_TURN_TIMEOUT', message, stack: turn.stack });
   } else if (turn.kind === 'stray' && !host.settled) {
-    state.up.add(['w', 'WF_STRAY_REJECTION', `A promise was rejected and nothing handled it: ${turn.message}`]);
+    const { name, message, stack } = turn;
+    const { filename } = host;
+    state.up.add(['e', 'rejection', '', { code: 'WF_SCRIPT_THREW', name, message, stack, filename }]);
   }
   state.up.flushIfDue();
 }
@@ -53,24 +55,22 @@ function takeCall(state: LoopState, host: IsolateHost, call: HostCall): void {
     case 'phase':
       return up.add(['p', call.a]);
     case 'unknown-option':
+      if (state.warnedOptions.has(call.a)) return;
+      state.warnedOptions.add(call.a);
       return up.add(['w', 'WF_UNKNOWN_OPTION', call.a]);
     case 'slot-failed':
-      return up.add([
-        'w',
-        'WF_SLOT_FAILED',
-        JSON.stringify({ slot: call.a, error: JSON.parse(call.b), file: host.filename }),
-      ]);
+      return up.add(['e', 'slot', call.a, readError(state, host, call.b)]);
+    case 'timer-threw':
+      return up.add(['e', 'timer', '', readError(state, host, call.a)]);
     case 'done':
       return endWorkflow(state, host, { t: 'end', kind: 'done', hasResult: call.b === 'json', result: call.a });
     case 'not-json':
       return failWorkflow(state, host, {
         code: 'WF_RESULT_NOT_JSON',
-        message: `The workflow returned a value that JSON does not have: ${call.a} is a ${call.b}.`,
+        message: `The workflow returned a value that JSON does not have: ${call.a} is ${call.b}.`,
       });
-    case 'fail': {
-      const error = JSON.parse(call.a) as SandboxError;
-      return failWorkflow(state, host, { ...error, code: error.code || 'WF_SCRIPT_THREW' });
-    }
+    case 'fail':
+      return failWorkflow(state, host, readError(state, host, call.a));
   }
 }
 
@@ -172,5 +172,6 @@ function takeChild(state: LoopState, host: IsolateHost, call: HostCall): void {
     return;
   }
   state.parents.set(child, { host, local: call.id });
+  state.up.add(['l', 'info', `${child.title} started`]);
   state.starting.push(child);
 }

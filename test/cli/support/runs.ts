@@ -14,7 +14,11 @@ export interface EndedRun extends WfResult {
 }
 
 /** Runs `wf run …` to its end and reads what it left. */
-export async function run(project: TestProject, args: readonly string[], options: Partial<WfOptions> = {}): Promise<EndedRun> {
+export async function run(
+  project: TestProject,
+  args: readonly string[],
+  options: Partial<WfOptions> = {},
+): Promise<EndedRun> {
   const ended = await runWf(['run', ...args], { timeoutMs: 60_000, ...options, project });
   const id = idOf(ended.stderr);
   const state = JSON.parse(readFileSync(join(project.runDir(id), 'state.json'), 'utf8'));
@@ -44,7 +48,8 @@ function readResult(stdout: string): unknown {
 }
 
 /** The journal of a run, read strictly. */
-export const linesOf = (project: TestProject, id: string): JournalLine[] => readJournal(journalFile(project, id) as string);
+export const linesOf = (project: TestProject, id: string): JournalLine[] =>
+  readJournal(journalFile(project, id) as string);
 
 /** Results that the run itself made, in order. */
 export const madeIn = (project: TestProject, id: string): JournalLine[] =>

@@ -8,7 +8,7 @@ import type { TestProject } from '../../support/temp-project.js';
 import { waitFor } from '../../support/wait.js';
 
 export interface ShellBehaviour {
-  /** Waits until this gate is open. */
+  /** Waits until this gate is open; `$$` stands for its pid. */
   gate?: string;
   /** s */
   delay?: number;
@@ -58,11 +58,16 @@ export function makeShellAgent(project: TestProject, rules: Record<string, Shell
           .slice(0, -1)
           .map(readLine)
           .filter((line) => event === undefined || line.event === event);
-  const describe = (): string => lines().map(({ event, label }) => `  ${event} ${label}`).join('\n');
+  const describe = (): string =>
+    lines()
+      .map(({ event, label }) => `  ${event} ${label}`)
+      .join('\n');
   const agent: ShellAgent = {
     flags: ['--backend', 'command', '--command', JSON.stringify(['/bin/sh', SCRIPT, control])],
     setRules(table) {
-      const cases = Object.entries(table).map(([label, behaviour]) => `${pattern(label)}) ${assignments(behaviour)} ;;`);
+      const cases = Object.entries(table).map(
+        ([label, behaviour]) => `${pattern(label)}) ${assignments(behaviour)} ;;`,
+      );
       const text = cases.length === 0 ? ':\n' : `case $label in\n${cases.join('\n')}\nesac\n`;
       writeFileSync(join(control, 'table.new'), text);
       renameSync(join(control, 'table.new'), join(control, 'table.sh'));
@@ -110,11 +115,15 @@ function readLine(line: string): ShellLine {
   };
 }
 
-const pattern = (label: string): string => label.split('*').map((part) => `'${part}'`).join('*');
+const pattern = (label: string): string =>
+  label
+    .split('*')
+    .map((part) => `'${part}'`)
+    .join('*');
 
 function assignments({ gate, delay, fail, reply }: ShellBehaviour): string {
   const parts: string[] = [];
-  if (gate !== undefined) parts.push(`gate='${gate}'`);
+  if (gate !== undefined) parts.push(`gate="${gate}"`);
   if (delay !== undefined) parts.push(`delay=${delay}`);
   if (fail !== undefined) parts.push(`code=${fail}`);
   if (reply !== undefined) parts.push(`reply="${reply.replace(/["\\`]/g, '\\$&')}"`);

@@ -73,10 +73,10 @@ function unquote(text: string): string {
   const bytes: number[] = [];
   const named: Record<string, string> = { n: '\n', t: '\t', r: '\r', v: '\v', f: '\f' };
   for (const part of text.slice(1, -1).matchAll(/\\([0-7]{1,3}|.)|([^\\]+)/gs)) {
-    const [, escape, plain] = part;
+    const [, escaped, plain] = part;
     if (plain !== undefined) bytes.push(...Buffer.from(plain));
-    else if (/^[0-7]/.test(escape as string)) bytes.push(Number.parseInt(escape as string, 8));
-    else bytes.push(...Buffer.from(named[escape as string] ?? (escape as string)));
+    else if (/^[0-7]/.test(escaped as string)) bytes.push(Number.parseInt(escaped as string, 8));
+    else bytes.push(...Buffer.from(named[escaped as string] ?? (escaped as string)));
   }
   return Buffer.from(bytes).toString('utf8');
 }

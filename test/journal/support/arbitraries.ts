@@ -64,7 +64,7 @@ export const jsonValue = (): fc.Arbitrary<unknown> => {
 
 export const keyOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 /** Few enough that equal calls come up. */
-export const someKey = (): fc.Arbitrary<string> => fc.constantFrom('a', 'b', 'c').map(keyOf);
+const someKey = (): fc.Arbitrary<string> => fc.constantFrom('a', 'b', 'c').map(keyOf);
 const somePath = (): fc.Arbitrary<string> => fc.constantFrom('', 'p0.1', 'p0.2', 'w0/p1.0');
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
 
@@ -76,7 +76,7 @@ const usage = (): fc.Arbitrary<ResultEntry['usage']> =>
 export type ResultFields = Omit<ResultEntry, 'v' | 'type' | 'size' | 'output'>;
 
 /** The fields of a result besides its answer. */
-export const resultFields = (): fc.Arbitrary<ResultFields> =>
+const resultFields = (): fc.Arbitrary<ResultFields> =>
   fc.record({
     seq: fc.nat({ max: 99 }),
     n: fc.integer({ min: 1, max: 99 }),

@@ -48,5 +48,4 @@ export function startModelRun(id: string, from?: ModelRun): ModelRun {
   return run;
 }
 
-export const keptResults = (lines: readonly KeptLine[]): KeptResult[] =>
-  lines.filter((line) => line.type === 'result');
+export const keptResults = (lines: readonly KeptLine[]): KeptResult[] => lines.filter((line) => line.type === 'result');

@@ -1,18 +1,7 @@
 import { type Answer, waitFor } from './calls.js';
-import { describe, makeError } from './errors.js';
+import { describe, makeError, misuse } from './errors.js';
 import { config, hostCall } from './host.js';
-import {
-  G,
-  isArray,
-  keys,
-  lock,
-  parse,
-  PTypeError,
-  SafeMap,
-  stringify,
-  textReplace,
-  textSlice,
-} from './primordials.js';
+import { codeAt, freeze, G, isArray, keys, lock, parse, SafeMap, stringify, textSlice } from './primordials.js';
 import { currentPhase } from './phase.js';
 import { currentPath } from './place.js';
 import { plain } from './plain.js';
@@ -43,14 +32,14 @@ const warned = new SafeMap<string, true>();
 /** Queues one call. Throws (as a rejection) for a prompt or options that are no such thing. */
 function queueCall(prompt: unknown, opts: unknown): Promise<Answer> {
   if (typeof prompt !== 'string')
-    throw new PTypeError(`agent(prompt): the prompt must be a string; got ${describe(prompt)}.`);
-  if (prompt === '') throw new PTypeError('agent(prompt): the prompt is empty.');
+    throw misuse('WF_AGENT_OPTIONS', `agent(prompt): the prompt must be a string; got ${describe(prompt)}.`);
+  if (prompt === '') throw misuse('WF_AGENT_OPTIONS', 'agent(prompt): the prompt is empty.');
   let label: string | undefined;
   let phase = currentPhase();
   let optionsText = '';
   if (opts !== undefined && opts !== null) {
     if (typeof opts !== 'object' || isArray(opts))
-      throw new PTypeError(`agent(prompt, options): the options must be an object; got ${describe(opts)}.`);
+      throw misuse('WF_AGENT_OPTIONS', `agent(prompt, options): the options must be an object; got ${describe(opts)}.`);
     const options = opts as Record<string, unknown>;
     label = textOption(options, 'label');
     const given = textOption(options, 'phase');
@@ -58,15 +47,31 @@ function queueCall(prompt: unknown, opts: unknown): Promise<Answer> {
     optionsText = readOptions(options);
   }
   if (label === undefined || label === '')
-    label = textSlice(textReplace(textSlice(prompt, 0, 400), /\s+/g, ' '), 0, 60);
+    label = labelOf(prompt);
   return waitFor((id) => hostCall(id, 'agent', prompt, label, phase ?? '', optionsText, currentPath()));
+}
+
+const LABEL = 60;
+
+/** The beginning of the prompt on one line. By hand: a regular expression would run methods that a script can patch. */
+function labelOf(prompt: string): string {
+  let label = '';
+  for (let i = 0; i < prompt.length && i < 400 && label.length < LABEL; i++) {
+    const code = codeAt(prompt, i);
+    const isSpace = code <= 32 || code === 0xa0 || code === 0x2028 || code === 0x2029 || code === 0xfeff;
+    if (!isSpace) label += prompt[i];
+    else if (label !== '' && codeAt(label, label.length - 1) !== 32) label += ' ';
+  }
+  const last = codeAt(label, label.length - 1);
+  // No space at the end, and no half of a character.
+  return last === 32 || (last >= 0xd800 && last <= 0xdbff) ? textSlice(label, 0, label.length - 1) : label;
 }
 
 function textOption(options: Record<string, unknown>, name: string): string | undefined {
   const value = options[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string')
-    throw new PTypeError(`agent(): option ${name} must be a string; got ${describe(value)}.`);
+    throw misuse('WF_AGENT_OPTIONS', `agent(): option ${name} must be a string; got ${describe(value)}.`);
   return value;
 }
 
@@ -84,7 +89,7 @@ function readOptions(options: Record<string, unknown>): string {
       }
       continue;
     }
-    const value = plain(options[name], `option ${name}`);
+    const value = plain(options[name], `agent(): option ${name}`, 'WF_AGENT_OPTIONS');
     if (value === undefined) continue;
     found ??= { __proto__: null } as unknown as Record<string, unknown>;
     found[name] = value;
@@ -96,6 +101,7 @@ const agent = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
   const answer = await queueCall(prompt, opts);
   if (answer.cause === undefined) return parse(answer.json as string);
   if (answer.cause.tell === 'null') return null;
+  answer.cause.ofCall = true;
   throw makeError(answer.cause);
 };
 
@@ -103,10 +109,11 @@ const agent = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
 const settled = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
   const answer = await queueCall(prompt, opts);
   if (answer.cause === undefined) return { ok: true, value: parse(answer.json as string) };
-  const { name, code, message } = answer.cause;
-  return { ok: false, cause: { name, code, message } };
+  const cause = answer.cause;
+  return { ok: false, cause: { name: cause.name, code: cause.code, message: cause.message } };
 };
 
 lock(agent, 'name', 'agent');
 lock(agent, 'settled', settled, true);
+freeze(agent);
 lock(G, 'agent', agent, true);

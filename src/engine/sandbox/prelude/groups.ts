@@ -1,7 +1,10 @@
-/** `parallel` and `pipeline`: results in input order; whatever a slot throws becomes `null` there and one log line. */
-import { describe, errorText, messageOf } from './errors.js';
-import { hostCall } from './host.js';
-import { G, isArray, lock, P, PRangeError, PTypeError } from './primordials.js';
+/**
+ * `parallel` and `pipeline`: results in input order; whatever a slot throws becomes `null` there and one log line.
+ * Promises are awaited before they are returned: an async function that returns one calls its `then`, which a script can patch.
+ */
+import { codeOf, describe, errorText, makeError, messageOf, misuse } from './errors.js';
+import { config, hostCall } from './host.js';
+import { G, isArray, lock, P } from './primordials.js';
 import { currentSlot, makeSlot, nextGroup, runInSlot } from './place.js';
 
 const MAX_ITEMS = 4096;
@@ -14,20 +17,12 @@ interface Group {
 }
 
 function fail(group: Group, index: number, error: unknown): null {
-  const code = errorCode(error);
+  const code = codeOf(error);
   if (code === 'WF_BUDGET' || code === 'WF_AGENT_CAP') {
     group.dropped++;
     group.reason = messageOf(error);
-  } else hostCall(0, 'slot-failed', `${group.kind}[${index}]`, errorText(error));
+  } else hostCall(0, 'slot-failed', `${config.logPrefix}${group.kind}[${index}]`, errorText(error));
   return null;
-}
-
-function errorCode(error: unknown): unknown {
-  try {
-    return error !== null && typeof error === 'object' ? (error as { code?: unknown }).code : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Starts `run(i)` for each slot at once and waits for all. */
@@ -48,14 +43,19 @@ async function runAll(group: Group, count: number, run: (index: number) => Promi
     });
   }
   if (group.dropped > 0) {
-    hostCall(0, 'log', `${group.dropped} of ${count} slots of ${group.kind}() dropped: ${group.reason}`, 'warn');
+    const told = `${group.dropped} of ${count} slots of ${group.kind}() dropped: ${group.reason}`;
+    hostCall(0, 'log', config.logPrefix + told, 'warn');
   }
   return results;
 }
 
 function checkCount(kind: string, count: number): void {
   if (count > MAX_ITEMS)
-    throw new PRangeError(`${kind}() takes at most ${MAX_ITEMS} items; got ${count}. Work in batches.`);
+    throw makeError({
+      name: 'RangeError',
+      code: 'WF_MISUSE',
+      message: `${kind}() takes at most ${MAX_ITEMS} items; got ${count}. Work in batches.`,
+    });
 }
 
 lock(
@@ -63,12 +63,12 @@ lock(
   'parallel',
   async function parallel(thunks: unknown): Promise<unknown[]> {
     if (!isArray(thunks))
-      throw new PTypeError(`parallel(thunks) wants an array of functions; got ${describe(thunks)}.`);
+      throw misuse('WF_MISUSE', `parallel(thunks) wants an array of functions; got ${describe(thunks)}.`);
     const count = thunks.length;
     checkCount('parallel', count);
     for (let i = 0; i < count; i++) {
       if (typeof thunks[i] !== 'function') {
-        throw new PTypeError(
+        throw misuse('WF_MISUSE', 
           `parallel(thunks): element ${i} is not a function but ${describe(thunks[i])}. Wrap it: parallel([() => agent('…')]), so that it starts here and not before.`,
         );
       }
@@ -76,9 +76,9 @@ lock(
     const parent = currentSlot();
     const group: Group = { kind: 'parallel', dropped: 0, reason: '' };
     const number = nextGroup();
-    return runAll(group, count, (index) => {
+    return await runAll(group, count, (index) => {
       const thunk = thunks[index] as () => unknown;
-      return runInSlot(makeSlot(parent, `${number}.${index}`), async () => thunk());
+      return runInSlot(makeSlot(parent, `${number}.${index}`), async () => await thunk());
     });
   },
   true,
@@ -91,18 +91,18 @@ lock(
     // biome-ignore lint/complexity/noArguments: a rest parameter would use the script's array iterator
     const given = arguments;
     if (!isArray(items))
-      throw new PTypeError(`pipeline(items, ...stages) wants an array as its first argument; got ${describe(items)}.`);
+      throw misuse('WF_MISUSE', `pipeline(items, ...stages) wants an array as its first argument; got ${describe(items)}.`);
     const count = items.length;
     checkCount('pipeline', count);
     const stages = given.length - 1;
     for (let s = 1; s <= stages; s++) {
       if (typeof given[s] !== 'function')
-        throw new PTypeError(`pipeline(items, ...stages): stage ${s} is not a function but ${describe(given[s])}.`);
+        throw misuse('WF_MISUSE', `pipeline(items, ...stages): stage ${s} is not a function but ${describe(given[s])}.`);
     }
     const parent = currentSlot();
     const group: Group = { kind: 'pipeline', dropped: 0, reason: '' };
     const number = nextGroup();
-    return runAll(group, count, async (index) => {
+    return await runAll(group, count, async (index) => {
       const item = items[index];
       const slot = makeSlot(parent, `${number}.${index}`);
       let value: unknown = item;

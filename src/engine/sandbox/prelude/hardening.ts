@@ -8,8 +8,6 @@ const REMOVED = [
   'Atomics',
   'WebAssembly',
   'ShadowRealm',
-  'escape',
-  'unescape',
   'gc',
 ];
 for (let i = 0; i < REMOVED.length; i++) delete G[REMOVED[i] as string];

@@ -4,6 +4,8 @@
  */
 import './primordials.js';
 import './host.js';
+import './stacks.js';
+import './lazy.js';
 import './hardening.js';
 import './clock.js';
 import './args.js';

@@ -13,10 +13,7 @@ export const PError = Error;
 export const PTypeError = TypeError;
 export const PRangeError = RangeError;
 export const PString = String;
-export const ObjectPrototype = Object.prototype;
-export const ArrayPrototype = Array.prototype;
-export const MapPrototype = Map.prototype;
-export const SetPrototype = Set.prototype;
+export const ErrorPrototype = Error.prototype;
 export const DatePrototype = Date.prototype;
 
 const MP = Map.prototype;
@@ -42,11 +39,30 @@ export class SafeMap<K, V> {
   }
 }
 
+const WMP = WeakMap.prototype;
+const weakGet = WMP.get;
+const weakSet = WMP.set;
+
+/** What is known of an object, for as long as it lives; a script cannot see it. */
+export class SafeWeakMap<K extends object, V> {
+  readonly #map = new WeakMap<K, V>();
+  get(key: K): V | undefined {
+    return apply(weakGet, this.#map, [key]) as V | undefined;
+  }
+  set(key: K, value: V): void {
+    apply(weakSet, this.#map, [key, value]);
+  }
+}
+
 const SP = String.prototype;
-const { slice, replace, startsWith } = SP;
+const { slice, startsWith, charCodeAt } = SP;
 export const textSlice = (text: string, from: number, to?: number): string => apply(slice, text, [from, to]);
-export const textReplace = (text: string, what: RegExp, by: string): string => apply(replace, text, [what, by]);
 export const textStartsWith = (text: string, start: string): boolean => apply(startsWith, text, [start]);
+export const codeAt = (text: string, index: number): number => apply(charCodeAt, text, [index]);
+
+const { isPrototypeOf } = Object.prototype;
+/** `instanceof` that a script cannot bend. */
+export const descendsFrom = (value: object, prototype: object): boolean => apply(isPrototypeOf, prototype, [value]);
 
 /** Defines a property that a script can neither change nor remove. */
 export function lock(target: object, name: string, value: unknown, enumerable = false): void {

@@ -1,7 +1,7 @@
 import { waitFor } from './calls.js';
-import { describe, makeError } from './errors.js';
+import { describe, makeError, misuse } from './errors.js';
 import { config, hostCall } from './host.js';
-import { G, isArray, lock, parse, PError, PTypeError, stringify } from './primordials.js';
+import { G, isArray, lock, parse, stringify } from './primordials.js';
 import { currentPath, nextGroup } from './place.js';
 import { plain } from './plain.js';
 
@@ -10,11 +10,12 @@ lock(
   'workflow',
   async function workflow(reference: unknown, args?: unknown): Promise<unknown> {
     if (config.child) {
-      const error = new PError(
-        'workflow() cannot be called inside a child workflow: one level is the limit. Call its agents here, or call both workflows from the parent.',
-      );
-      (error as { code?: string }).code = 'WF_NESTING';
-      throw error;
+      throw makeError({
+        name: 'Error',
+        code: 'WF_NESTING',
+        message:
+          'workflow() cannot be called inside a child workflow: one level is the limit. Call its agents here, or call both workflows from the parent.',
+      });
     }
     let referenceText: string;
     if (typeof reference === 'string' && reference !== '')
@@ -25,13 +26,14 @@ lock(
           ? (reference as { scriptPath?: unknown }).scriptPath
           : undefined;
       if (typeof path !== 'string' || path === '') {
-        throw new PTypeError(
+        throw misuse(
+          'WF_MISUSE',
           `workflow(name | { scriptPath }, args): the first argument names no workflow; got ${describe(reference)}.`,
         );
       }
       referenceText = stringify({ __proto__: null, scriptPath: path });
     }
-    const copy = args === undefined ? undefined : plain(args, 'args');
+    const copy = args === undefined ? undefined : plain(args, 'workflow(): args', 'WF_MISUSE');
     const argsText = copy === undefined ? '' : stringify(copy);
     const here = currentPath();
     const path = `${here === '' ? '' : `${here}/`}w${nextGroup()}`;

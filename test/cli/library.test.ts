@@ -1,0 +1,177 @@
+/** The library as its user gets it: the built `dist/index.js`, in this process. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type * as Library from '../../src/index.js';
+import { expectNoProcessesLeft } from '../support/processes.js';
+import { requireBuild } from '../support/run-wf.js';
+import { makeProject, type TestProject } from '../support/temp-project.js';
+import { readState, THREE, workflow } from './cli-kit.js';
+
+let lib: typeof Library;
+beforeAll(async () => {
+  requireBuild();
+  const entry = join(import.meta.dirname, '..', '..', 'dist', 'index.js');
+  lib = (await import(pathToFileURL(entry).href)) as typeof Library;
+});
+
+const whereOf = (project: TestProject) => ({ cwd: project.dir, home: project.home, env: project.env });
+
+/** A backend that answers with the prompt in capitals and counts its work. */
+function makeShouting(answer: (request: Library.AgentRequest, context: Library.AgentRunContext) => Promise<string>) {
+  const asked: string[] = [];
+  const backend = lib.defineBackend({
+    name: 'shouting',
+    capabilities: { schema: 'none', tools: false, sessions: false, usd: false, permissions: ['read', 'edit', 'full'] },
+    probe: async () => ({ ok: true, version: '1' }),
+    async run(request, context) {
+      asked.push(request.label);
+      return { text: await answer(request, context), usage: { inputTokens: 1, outputTokens: 2 } };
+    },
+  });
+  return { backend, asked };
+}
+
+describe('runWorkflow', () => {
+  it('runs with an own backend, tells events, and the run can be listed, read and gone on with', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    let broken = true;
+    const { backend, asked } = makeShouting(async ({ prompt, label }) => {
+      if (label === 'B' && broken) throw new lib.BackendError('auth', 'no key');
+      return prompt.toUpperCase();
+    });
+    const events: Library.RunEvent[] = [];
+    const first = await lib.runWorkflow({
+      script: 'flow.js',
+      backend,
+      ...whereOf(project),
+      onEvent: (event) => events.push(event),
+    });
+    expect(first).toMatchObject({ status: 'failed', exitCode: 6, error: { code: 'WF_AUTH' }, journalComplete: true });
+    expect(first.folder).toBe(project.runDir(first.runId));
+    expect(events.map(({ type }) => type)).toEqual([
+      'run.started',
+      ...['call.queued', 'call.started', 'call.finished'],
+      ...['call.queued', 'call.started', 'call.finished'],
+      'run.finished',
+    ]);
+
+    broken = false;
+    const second = await lib.runWorkflow({ resumeFrom: first.runId, backend, ...whereOf(project) });
+    expect(second).toMatchObject({
+      status: 'completed',
+      exitCode: 0,
+      result: { a: 'DO A', b: 'DO B', c: 'DO C' },
+      counts: { ok: 3, reused: 1, executed: 2 },
+      usage: { outputTokens: 4, savedOutputTokens: 2 },
+    });
+    expect(asked).toEqual(['A', 'B', 'B', 'C']);
+
+    const runs = lib.listWorkflowRuns(whereOf(project));
+    expect(runs.map(({ runId, status, backend: name }) => [runId, status, name])).toEqual([
+      [second.runId, 'completed', 'shouting'],
+      [first.runId, 'failed', 'shouting'],
+    ]);
+    const run = lib.readWorkflowRun(second.runId.slice(0, 13), whereOf(project));
+    expect(run).toMatchObject({ resumedFrom: first.runId, result: second.result });
+    expect(run.calls.map(({ label, status, reused }) => [label, status, reused])).toEqual([
+      ['A', 'ok', true],
+      ['B', 'ok', false],
+      ['C', 'ok', false],
+    ]);
+    expect(lib.findCall(run.details, 'B')).toMatchObject({ output: 'DO B', prompt: 'do B' });
+    await expectNoProcessesLeft(project.root);
+  });
+
+  it('runs a script given as text, with args of any JSON value', async () => {
+    const project = makeProject();
+    const options = { backend: 'mock', ...whereOf(project) };
+    const source = { text: workflow('return [args, typeof args]'), filename: 'made-up.js' };
+    expect(await lib.runWorkflow({ source, ...options, args: { n: 1 } })).toMatchObject({
+      result: [{ n: 1 }, 'object'],
+    });
+    expect(await lib.runWorkflow({ source, ...options, args: null })).toMatchObject({ result: [null, 'object'] });
+    expect(await lib.runWorkflow({ source, ...options })).toMatchObject({ result: [null, 'undefined'] });
+    await expect(lib.runWorkflow({ source, ...options, args: { n: 10n } })).rejects.toMatchObject({ code: 'WF_ARGS' });
+    expect(project.runIds()).toHaveLength(3);
+  });
+
+  it('rejects with a WfError when nothing was started, and leaves no process', async () => {
+    const project = makeProject({ files: { 'bad.js': 'return 1\n', 'flow.js': THREE } });
+    const refusals: [Library.RunWorkflowOptions, string, number][] = [
+      [{ script: 'missing.js', backend: 'mock' }, 'WF_SCRIPT_NOT_FOUND', 2],
+      [{ script: 'bad.js', backend: 'mock' }, 'WF_SCRIPT_META', 2],
+      [{ script: 'flow.js', backend: 'nobody' }, 'WF_BACKEND_UNKNOWN', 2],
+      [{ script: 'flow.js', backend: 'mock', concurrency: 0 }, 'WF_USAGE', 2],
+      [{ resumeFrom: '../x', backend: 'mock' }, 'WF_RUN_ID', 2],
+    ];
+    for (const [options, code, exitCode] of refusals) {
+      const error = await lib.runWorkflow({ ...options, ...whereOf(project) }).catch((thrown: unknown) => thrown);
+      expect(lib.WfError.is(error)).toBe(true);
+      expect(error).toMatchObject({ code, exitCode });
+    }
+    expect(existsSync(project.runsDir)).toBe(false);
+    await expectNoProcessesLeft(project.root);
+  });
+});
+
+describe('stopping', () => {
+  it('C1: an abort signal cancels: the backend is told, the run is cancelled and resolves', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    const controller = new AbortController();
+    let told = false;
+    const { backend } = makeShouting(async ({ label }, { signal }) => {
+      if (label !== 'B') return label;
+      setImmediate(() => controller.abort());
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      told = true;
+      return 'too late';
+    });
+    const result = await lib.runWorkflow({
+      script: 'flow.js',
+      backend,
+      ...whereOf(project),
+      signal: controller.signal,
+    });
+    expect(told).toBe(true);
+    expect(result).toMatchObject({ status: 'cancelled', exitCode: 130, counts: { ok: 1, noResult: 1 } });
+    expect('result' in result).toBe(false);
+    expect(readState(project)).toMatchObject({ status: 'cancelled' });
+    const early = await lib.runWorkflow({
+      script: 'flow.js',
+      backend,
+      ...whereOf(project),
+      signal: AbortSignal.abort(),
+    });
+    expect(early).toMatchObject({ status: 'cancelled', counts: { executed: 0 } });
+    await expectNoProcessesLeft(project.root);
+  });
+
+  it('D1: a handle drains: what runs may finish, then the run is interrupted', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    let handle: Library.RunHandle | undefined;
+    const { backend, asked } = makeShouting(async ({ label }) => {
+      if (label === 'B') handle?.drain(60_000);
+      return label;
+    });
+    handle = await lib.startWorkflow({ script: 'flow.js', backend, ...whereOf(project) });
+    expect(await handle.done).toMatchObject({ status: 'interrupted', exitCode: 143, counts: { ok: 2, calls: 2 } });
+    expect(asked).toEqual(['A', 'B']);
+  });
+
+  it('a listener that throws costs no call and no end', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    const { backend } = makeShouting(async ({ label }) => label);
+    const result = await lib.runWorkflow({
+      script: 'flow.js',
+      backend,
+      ...whereOf(project),
+      onEvent: () => {
+        throw new Error('a bad listener');
+      },
+    });
+    expect(result).toMatchObject({ status: 'completed', result: { a: 'A', b: 'B', c: 'C' } });
+    expect(result.notices).toEqual([expect.stringContaining('a bad listener')]);
+  });
+});
