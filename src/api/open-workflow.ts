@@ -30,14 +30,16 @@ export function createOpenWorkflow(run: PreparedRun, onChange: (message: string)
         ok: false,
         name: 'WorkflowError',
         code: code === 'WF_SCRIPT_NOT_FOUND' ? 'WF_WORKFLOW_UNKNOWN' : code,
-        message: explain(id, error),
+        message: explain(id, 'name' in reference, error),
       };
     }
   };
 }
 
-function explain(id: string, error: unknown): string {
+function explain(id: string, isName: boolean, error: unknown): string {
   if (!WfError.is(error)) return `workflow(${JSON.stringify(id)}) cannot be read.`;
+  if (error.code === 'WF_SCRIPT_NOT_FOUND' && !isName)
+    return `workflow({ scriptPath: ${JSON.stringify(id)} }): there is no such file, beside the parent's script or in the start folder.`;
   if (error.code === 'WF_SCRIPT_NOT_FOUND') {
     const known = /Saved workflows: (.*)\./.exec(error.message)?.[1];
     return `workflow(${JSON.stringify(id)}): there is no such workflow.${known === undefined ? '' : ` Saved workflows: ${known}.`}`;

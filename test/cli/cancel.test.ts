@@ -65,13 +65,12 @@ describe('SIGINT cancels', () => {
     await backend.waitForStart('A');
     const family = await waitForGrandchild(wf.pid, backend);
 
-    const start = performance.now();
     wf.kill('SIGINT');
     expect(await wf.done).toMatchObject({ code: 130 });
-    // Grace 3 s, and 2 s for the rest.
-    expect(performance.now() - start).toBeLessThan(5_000);
+    const told = backend.ledger.lines().find(({ event }) => event === 'sigterm');
+    // Grace 3 s, and less than the 5 s that an agent has when nobody waits for the run.
+    expect(Date.now() - (told?.at ?? 0)).toBeLessThan(4_800);
     await expectAllGone(family, 500);
-    expect(backend.ledger.lines().some(({ event }) => event === 'sigterm')).toBe(true);
     expect(readState(project)).toMatchObject({ status: 'cancelled' });
   });
 
@@ -173,7 +172,8 @@ await agent('last', { label: 'last' })`),
     wf.kill('SIGINT');
 
     expect(await wf.exited).toMatchObject({ code: 130 });
-    expect(performance.now() - second).toBeLessThan(1_500);
+    // The grace of the agent, 3 s, is not waited for.
+    expect(performance.now() - second).toBeLessThan(2_300);
     await expectAllGone(family, 2_000);
     expect(hasState(project)).toBe(false);
     const [row] = JSON.parse((await runWf(['ls', '--json'], { project })).stdout);

@@ -119,7 +119,10 @@ return 1`);
     expect(stderr).not.toMatch(/unhandled|uncaught/i);
     expect(readState(project)).toMatchObject({
       status: 'completed',
-      failures: [{ label: 'fails' }, { label: 'bad', code: 'WF_SCHEMA_INVALID' }],
+      failures: [
+        { label: 'bad', code: 'WF_SCHEMA_INVALID' },
+        { label: 'fails', code: 'WF_AGENT_FAILED' },
+      ],
     });
   });
 });

@@ -14,6 +14,7 @@ import { loadScript } from '../../src/script/load-script.js';
 import type { Clock } from '../../src/shared/clock.js';
 import { BackendError } from '../../src/agents/backend.js';
 import type { ReusableSandbox } from './reusable-sandbox.js';
+import { createWatchdog } from './watchdog.js';
 
 export interface ModelRun {
   end: EngineEnd;
@@ -44,7 +45,8 @@ export interface ModelOptions {
 
 export async function runModel(sandbox: ReusableSandbox, options: ModelOptions): Promise<ModelRun> {
   const { random } = options;
-  await sandbox.rest();
+  const dog = createWatchdog('the run');
+  await dog.watch(sandbox.rest());
   const memory = createMemoryStore();
   const found: ModelRun = {
     end: { how: 'cancelled' },
@@ -65,6 +67,7 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
       if (lines.length > left) {
         memory.append(lines.subarray(0, Math.max(0, left)));
         found.killed = true;
+        dog.note('killed');
         engine?.cancel();
         return true;
       }
@@ -99,6 +102,7 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
   };
   /** When the sandbox waits, something happens: one agent answers (sometimes two at once), or the next timer fires. */
   const step = (): void => {
+    dog.note(`step: ${pending.length} calls, ${timers.length} timers`);
     if (found.killed) return;
     let many = random() < 0.2 ? 2 : 1;
     while (many-- > 0) {
@@ -122,14 +126,18 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
         // Nobody hears of what happens after the kill.
         if (found.killed) return reject(new BackendError('cancelled', 'killed'));
         found.dispatched.push(request.prompt);
-        context.signal.addEventListener('abort', () => reject(new BackendError('cancelled', 'told to stop')));
-        pending.push(() => {
+        const answer = (): void => {
           const text = options.answer(request.prompt, request.n);
           if (text === undefined) reject(new BackendError('failed', 'the model failed'));
           else {
             found.paid.push(text);
             resolve({ text });
           }
+        };
+        pending.push(answer);
+        context.signal.addEventListener('abort', () => {
+          if (pending.includes(answer)) pending.splice(pending.indexOf(answer), 1);
+          reject(new BackendError('cancelled', 'told to stop'));
         });
       }),
   });
@@ -137,6 +145,7 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
   engineOptions.onEvent = (event) => found.events.push(event);
   let sawDispatch = false;
   engineOptions.sandbox = sandbox.open((message) => {
+    dog.note(JSON.stringify(message).slice(0, 300));
     if (message.t !== 'events') return;
     if (!sawDispatch) {
       for (const event of message.events) {
@@ -150,14 +159,15 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
     setImmediate(() => setImmediate(step));
   });
   engine = new Engine(engineOptions);
-  found.end = await engine.run();
+  found.end = await dog.watch(engine.run());
   found.journal = memory.bytes();
   return found;
 }
 
 /** The plan of the same resume. */
 export async function planModel(sandbox: ReusableSandbox, options: ModelOptions): Promise<PlannedCall[]> {
-  await sandbox.rest();
+  const dog = createWatchdog('the plan');
+  await dog.watch(sandbox.rest());
   const memory = createMemoryStore();
   const carried =
     options.source === undefined
@@ -165,8 +175,14 @@ export async function planModel(sandbox: ReusableSandbox, options: ModelOptions)
       : carryLines(memorySource(options.source.journal), options.source.runId, memory);
   const backend = defineBackend({ name: 'model', run: async () => ({ text: '' }) });
   const clock: Clock = { now: () => 0, after: () => () => {} };
-  const full = await makeOptions(options, { backend, clock, store: memory, carried, sandbox: sandbox.open() });
-  return (await planReplay(full)).calls;
+  const full = await makeOptions(options, {
+    backend,
+    clock,
+    store: memory,
+    carried,
+    sandbox: sandbox.open((message) => dog.note(JSON.stringify(message).slice(0, 300))),
+  });
+  return (await dog.watch(planReplay(full))).calls;
 }
 
 async function makeOptions(

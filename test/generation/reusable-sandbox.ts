@@ -33,6 +33,7 @@ export function createReusableSandbox(): ReusableSandbox {
       const gone = new Promise<SandboxDeath>((resolve) => {
         end = resolve;
       });
+      let closed = false;
       let early: UpMessage[] | undefined = [];
       let mine: ((message: UpMessage) => void) | undefined;
       listener = (message) => {
@@ -45,11 +46,13 @@ export function createReusableSandbox(): ReusableSandbox {
         pid: real.pid,
         gone,
         send(head, body) {
+          if (closed) return;
           sent++;
           resting = false;
           real.send(head, body);
         },
         kill() {
+          closed = true;
           listener = () => {};
           mine = () => {};
           end({ why: 'killed' });

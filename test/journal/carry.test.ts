@@ -220,7 +220,7 @@ describe('what a resume takes over', () => {
         const second = carry(first.bytes, 'other');
         expect(second.damage.bad).toEqual([]);
         const strip = (all: typeof first.lines) =>
-          all.map((line) => ({ ...line, delivered: 0, outputOffset: 0, lineLength: 0, canonical: 0 }));
+          all.map((line) => ({ ...line, delivered: 0, outputOffset: 0, lineOffset: 0, lineLength: 0, canonical: 0 }));
         expect(strip(second.lines)).toEqual(strip(first.lines));
         expect(second.bytes).toEqual(first.bytes);
       }),

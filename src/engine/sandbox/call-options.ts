@@ -86,6 +86,7 @@ const CHECKS: Record<string, (value: unknown) => string | undefined> = {
     Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 100
       ? undefined
       : 'must be a whole number from 0 to 100',
+  cache: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
   disallowedTools: isTexts,
   tools: isTexts,
   bashCommandClamp: isTexts,

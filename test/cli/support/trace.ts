@@ -50,9 +50,10 @@ export function readTrace(project: TestProject): Trace {
         return found?.[1] === path ? [{ flags: found[2] as string }] : [];
       }),
     writes(path) {
-      const open = calls.filter(({ name, rest }) => name === 'openat' && rest.includes(`"${path}", O_RDWR`));
-      const fds = open.map(({ rest }) => Number(/= (\d+)$/.exec(rest)?.[1]));
-      return writesTo((fd) => fds.includes(fd));
+      const open = calls.find(({ name, rest }) => name === 'openat' && rest.includes(`"${path}", O_RDWR`));
+      const opened = Number(/= (\d+)$/.exec(open?.rest ?? '')?.[1]);
+      // The number may have been that of another file before.
+      return writesTo((fd) => fd === opened).filter(({ at }) => at > (open?.at ?? 0));
     },
     writesTo: (fd) => writesTo((one) => one === fd),
     changes: (path) =>
