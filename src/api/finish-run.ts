@@ -7,7 +7,7 @@ import { isoTime } from '../shared/clock.js';
 import { ERROR_CODES, EXIT, type ErrorCode, messageOf } from '../shared/errors.js';
 import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
 import type { RunResult } from './run-options.js';
-import type { RunParts } from './start-run.js';
+import type { RunParts } from './run-parts.js';
 
 interface Outcome {
   status: RunStatus;
@@ -34,7 +34,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     attempt(notices, 'run.json', () => heartbeat.update({ status: outcome.status, endedAt, owner: null }));
   }
   journal.close();
-  parts.prepared.source?.journal.close();
+  parts.sourceJournal?.journal.close();
   claim.release();
   if (end.how !== 'owner-lost') await prune(parts);
   const finished = {

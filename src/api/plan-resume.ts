@@ -10,12 +10,13 @@ import { createMemoryStore } from '../journal/memory-store.js';
 import { describeDamage } from '../journal/read-journal.js';
 import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { WfError } from '../shared/errors.js';
+import { chooseBackend } from './choose-run-backend.js';
 import { createHashDeps } from './hash-deps.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { prepareRun } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { findSandboxLaunch } from './sandbox-launch.js';
-import { chooseBackend } from './start-run.js';
+import { openSourceJournal } from './source-run.js';
 
 /** Answer of `wf plan --json`. */
 export interface ResumePlan {
@@ -62,8 +63,9 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     const { places, options, source } = prepared;
     if (source === undefined) throw new WfError('WF_USAGE', 'A plan needs a run to go on from.');
     const backend = await chooseBackend(given, options, places.env);
-    const carried = carryLines(source.journal, source.journalRun, createMemoryStore());
-    const notices = [...prepared.notices];
+    const found = openSourceJournal(source, places.readFolders, given.strict);
+    const carried = carryLines(found.journal, found.runId, createMemoryStore());
+    const notices = [...prepared.notices, ...found.notices];
     const damage = describeDamage(carried.damage);
     if (damage !== undefined) notices.push(`The journal of the source run has ${damage}.`);
     const plan = await planReplay({
@@ -90,7 +92,7 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     );
     const hits = plan.calls.filter((call) => call.decision === 'hit');
     const usd = hits.map((call) => call.result?.usd ?? null).filter((value) => value !== null);
-    source.journal.close();
+    found.journal.close();
     return {
       complete: plan.ended && hits.length === plan.calls.length,
       hits: hits.length,

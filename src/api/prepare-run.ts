@@ -11,7 +11,7 @@ import { loadScript, type ScriptLanguage } from '../script/load-script.js';
 import { canonicalJson } from '../shared/canonical-json.js';
 import { WfError } from '../shared/errors.js';
 import { resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
-import { openSourceRun, type SourceRun } from './source-run.js';
+import { readSourceRun, type SourceRun } from './source-run.js';
 
 export interface Places {
   cwd: string;
@@ -58,33 +58,27 @@ export function findPlaces(given: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env
 /** @throws WfError for everything that keeps the run from starting */
 export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun> {
   const places = findPlaces(given);
-  const source =
-    given.resumeFrom === undefined ? undefined : openSourceRun(given.resumeFrom, places.readFolders, given.strict);
-  try {
-    const record = source?.record;
-    const options = resolveRunOptions(given, record, places.env, availableParallelism());
-    const startFolder = findStartFolder(places, source);
-    const { script, language, path } = await readScript(given, places, source);
-    const hasArgs = given.hasArgs ?? given.args !== undefined;
-    const args = hasArgs ? given.args : record?.args;
-    const prepared: PreparedRun = {
-      places,
-      script,
-      language,
-      scriptPath: path,
-      scriptGiven: given.script !== undefined || given.source !== undefined,
-      argsJson: args === undefined ? undefined : argsText(args),
-      startFolder,
-      options,
-      source,
-      notices: [...(source?.notices ?? [])],
-    };
-    if (source !== undefined) prepared.notices.push(...findDifferences(prepared, source));
-    return prepared;
-  } catch (error) {
-    source?.journal.close();
-    throw error;
-  }
+  const source = given.resumeFrom === undefined ? undefined : readSourceRun(given.resumeFrom, places.readFolders);
+  const record = source?.record;
+  const options = resolveRunOptions(given, record, places.env, availableParallelism());
+  const startFolder = findStartFolder(places, source);
+  const { script, language, path } = await readScript(given, places, source);
+  const hasArgs = given.hasArgs ?? given.args !== undefined;
+  const args = hasArgs ? given.args : record?.args;
+  const prepared: PreparedRun = {
+    places,
+    script,
+    language,
+    scriptPath: path,
+    scriptGiven: given.script !== undefined || given.source !== undefined,
+    argsJson: args === undefined ? undefined : argsText(args),
+    startFolder,
+    options,
+    source,
+    notices: [],
+  };
+  if (source !== undefined) prepared.notices.push(...findDifferences(prepared, source));
+  return prepared;
 }
 
 /** Largest args, bytes of JSON text. */

@@ -16,44 +16,48 @@ export interface SourceRun {
   /** The run that was named. */
   record: RunRecord;
   folder: string;
-  /** The run whose journal is read: the named one, or its parent when the named one was killed before it had copied it. */
-  journalRun: string;
-  journal: JournalSource;
   script: string;
+}
+
+export interface SourceJournal {
+  journal: JournalSource;
+  /** The run that wrote it: the named one, or its parent when the named one was killed before it had copied it. */
+  runId: string;
   notices: string[];
 }
 
 /**
  * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_RUN_FOREIGN`, `WF_VERSION_NEWER`, `WF_RUN_DAMAGED`
  */
-export function openSourceRun(id: string, runsFolders: readonly string[], strict = false): SourceRun {
+export function readSourceRun(id: string, runsFolders: readonly string[]): SourceRun {
   const { folder } = findRunById(parseRunId(id), runsFolders);
   const record = readRunRecord(folder);
+  return { record, folder, script: readScript(folder, record.runId) };
+}
+
+/**
+ * Opens the journal to go on from. The record is read anew: its owner may have written until the lineage was claimed.
+ *
+ * @throws WfError `WF_STRICT` for a damaged journal when `strict`; `WF_RUN_UNKNOWN` when the run was pruned meanwhile
+ */
+export function openSourceJournal(source: SourceRun, runsFolders: readonly string[], strict = false): SourceJournal {
+  const { runId } = source.record;
   const notices: string[] = [];
-  let journalFolder = folder;
-  let journalRun = record.runId;
-  for (let current = record; !current.copied && current.lineage.resumedFrom !== null; ) {
+  let found: { folder: string; runId: string } = { folder: findRunById(runId, runsFolders).folder, runId };
+  for (let current = readRunRecord(found.folder); !current.copied && current.lineage.resumedFrom !== null; ) {
     const parent = current.lineage.resumedFrom;
     notices.push(
       `Run ${current.runId} ended before it had taken over the journal of ${parent}; the journal of ${parent} is used.`,
     );
-    const found = findParent(parent, runsFolders);
-    if (found === undefined) {
+    const folder = findParent(parent, runsFolders);
+    if (folder === undefined) {
       notices.push(`Run ${parent} is no longer there, so there is nothing to reuse; every call runs.`);
       break;
     }
-    journalFolder = found;
-    journalRun = parent;
-    current = readRunRecord(found);
+    found = { folder, runId: parent };
+    current = readRunRecord(folder);
   }
-  return {
-    record,
-    folder,
-    journalRun,
-    journal: openJournal(journalFolder, notices, strict),
-    script: readScript(folder, record.runId),
-    notices,
-  };
+  return { journal: openJournal(found.folder, notices, strict), runId: found.runId, notices };
 }
 
 function findParent(id: string, runsFolders: readonly string[]): string | undefined {

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { VERSION } from '../shared/version.js';
+import { examples } from './examples.js';
 import { defineRun } from './commands/run-flags.js';
 import { showError } from './show-error.js';
 
@@ -100,5 +101,3 @@ function buildProgram(setExit: (code: number) => void): Command {
   for (const command of program.commands) command.exitOverride().helpOption('-h, --help', 'show help');
   return program;
 }
-
-export const examples = (lines: string[]): string => `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;

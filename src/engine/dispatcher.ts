@@ -40,7 +40,7 @@ export function createDispatcher(
   let started = 0;
   let stopped = false;
   const dropped = new Set<number>();
-  let waiting: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
 
   /** A ceiling that this call would pass. */
   const refusal = (): CallOutcome | undefined => {
@@ -104,7 +104,6 @@ export function createDispatcher(
     },
     stop() {
       stopped = true;
-      waiting = running === 0 ? (waiting.forEach((resolve) => resolve()), []) : waiting;
     },
     get running() {
       return running;

@@ -31,7 +31,7 @@ const carried = {
   kept: z.number().int().optional(),
 };
 
-export const callUsageSchema = z.object({
+const callUsageSchema = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
   cacheReadTokens: z.number().optional(),
@@ -105,4 +105,3 @@ export type ResultEntry = z.infer<typeof resultEntrySchema>;
 export type HitEntry = z.infer<typeof hitEntrySchema>;
 export type TimerEntry = z.infer<typeof timerEntrySchema>;
 export type ScriptEntry = z.infer<typeof scriptEntrySchema>;
-export type JournalEntry = z.infer<typeof entrySchema>;

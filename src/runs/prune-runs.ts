@@ -19,7 +19,7 @@ import { findSparedRuns, isJustClaimed } from './spared-runs.js';
 import { moveToTrash, removeFolder } from './trash.js';
 
 /** Run folders that stay by default. */
-export const KEEP_RUNS = 50;
+const KEEP_RUNS = 50;
 
 /** `.trash-*` and `.new-*` that are older than this, ms, belong to nobody any more. */
 const LEFTOVER_MS = 3_600_000;

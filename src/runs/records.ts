@@ -30,7 +30,7 @@ export const usageSchema = z.looseObject({
   savedUsd: z.number().nullable(),
 });
 
-export const errorRecordSchema = z.looseObject({
+const errorRecordSchema = z.looseObject({
   code: z.string(),
   message: z.string(),
   name: z.string().optional(),

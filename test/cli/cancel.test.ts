@@ -65,11 +65,14 @@ describe('SIGINT cancels', () => {
     await backend.waitForStart('A');
     const family = await waitForGrandchild(wf.pid, backend);
 
+    const agents = family.filter(({ command }) => /agent\.mjs|grandchild/.test(command));
+    expect(agents).toHaveLength(2);
     wf.kill('SIGINT');
-    expect(await wf.done).toMatchObject({ code: 130 });
+    await expectAllGone(agents, 10_000);
     const told = backend.ledger.lines().find(({ event }) => event === 'sigterm');
     // Grace 3 s, and less than the 5 s that an agent has when nobody waits for the run.
-    expect(Date.now() - (told?.at ?? 0)).toBeLessThan(4_800);
+    expect(Date.now() - (told?.at ?? 0)).toBeLessThan(4_900);
+    expect(await wf.done).toMatchObject({ code: 130 });
     await expectAllGone(family, 500);
     expect(readState(project)).toMatchObject({ status: 'cancelled' });
   });

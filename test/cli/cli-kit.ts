@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type JournalLine, readJournal } from '../support/journal.js';
-import { descendantsOf, isAlive, listProcesses, type ProcessRow, readProcess } from '../support/processes.js';
+import { descendantsOf, isAlive, type ProcessRow, readProcess } from '../support/processes.js';
 import type { TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 
@@ -46,7 +46,7 @@ export const readState = (project: TestProject, runId = newestRun(project)): Sta
 export const hasState = (project: TestProject, runId = newestRun(project)): boolean =>
   existsSync(join(project.runDir(runId), 'state.json'));
 
-export const readLines = (project: TestProject, runId = newestRun(project)): JournalLine[] =>
+const readLines = (project: TestProject, runId = newestRun(project)): JournalLine[] =>
   readJournal(join(project.runDir(runId), 'journal.jsonl'));
 
 /** Labels of the recorded answers, in the order of the journal. */
@@ -92,9 +92,6 @@ function cpuMs(pid: number): number {
   // 100 ticks a second on every Linux that Node runs on.
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
-
-/** Processes of the guard, wherever their parents have gone. */
-export const guards = (): ProcessRow[] => listProcesses().filter(({ command }) => command.includes('guard-main'));
 
 /** Resolves once so many ms have passed since `start` (`performance.now()`): signals closer than 150 ms are one. */
 export const waitUntilLater = (start: number, ms: number): Promise<true> =>

@@ -56,7 +56,7 @@ await probe('labels', () => parallel([() => agent('  Look at\\n\\n   src/a.ts an
 
 let project: TestProject;
 let run: ScriptRun;
-let table: Record<string, never>;
+let table: Record<string, unknown>;
 
 beforeAll(async () => {
   project = makeProject({ until: 'file' });
@@ -98,7 +98,10 @@ describe('a schema that is not met', () => {
   });
 
   it('C074 probe 27 words instead of data: asked again twice, then it throws', () => {
-    expect(failure('words')).toMatchObject({ thrown: 'StructuredOutputError', message: expect.stringContaining('no JSON') });
+    expect(failure('words')).toMatchObject({
+      thrown: 'StructuredOutputError',
+      message: expect.stringContaining('no JSON'),
+    });
     expect(attemptsOf('words')).toBe(3);
   });
 
@@ -160,7 +163,9 @@ describe('options', () => {
     expect(table.options).toEqual(['string', 'string', 'string']);
     const labels = eventsOf(run, 'call.queued').map(({ label }) => label);
     expect(labels).toContain('spread');
-    expect(labels.find((label) => label.startsWith('Look'))).toBe('Look at src/a.ts and then at everything else that lies besid');
+    expect(labels.find((label) => label.startsWith('Look'))).toBe(
+      'Look at src/a.ts and then at everything else that lies besid',
+    );
     expect(labels).toContain('s');
   });
 
@@ -178,8 +183,20 @@ describe('options', () => {
     const optionsOf = (prompt: string) => run.journal.find((line) => line.prompt === prompt)?.opts ?? {};
     expect(optionsOf('r')).toMatchObject({ model: 'some-model-nobody-checks', effort: 'low' });
     expect(optionsOf('t')).not.toHaveProperty('model');
-    for (const name of ['textOptions', 'labelNumber', 'modelNumber', 'effort', 'tools', 'clamp', 'stall', 'promiseOption'])
-      expect([name, failure(name)]).toEqual([name, expect.objectContaining({ thrown: 'TypeError', code: 'WF_AGENT_OPTIONS' })]);
+    for (const name of [
+      'textOptions',
+      'labelNumber',
+      'modelNumber',
+      'effort',
+      'tools',
+      'clamp',
+      'stall',
+      'promiseOption',
+    ])
+      expect([name, failure(name)]).toEqual([
+        name,
+        expect.objectContaining({ thrown: 'TypeError', code: 'WF_AGENT_OPTIONS' }),
+      ]);
     expect(failure('promiseOption').message).toContain('await it first');
   });
 

@@ -19,15 +19,24 @@ return { type: typeof args, args, answer, nested, mark: typeof globalThis.mark, 
   ),
   '.claude/workflows/other-name.mjs': child('by-meta-name', "return 'by meta name'"),
   '.claude/workflows/file-name.ts': child('typed', 'const x: string = `typed ${args as number}`\nreturn x'),
-  'sub/parent.js': child('parent', "return [await workflow({ scriptPath: './beside.js' }), await workflow({ scriptPath: 'top.js' })]"),
+  'sub/parent.js': child(
+    'parent',
+    "return [await workflow({ scriptPath: './beside.js' }), await workflow({ scriptPath: 'top.js' })]",
+  ),
   'sub/beside.js': child('beside', "return 'beside the parent'"),
   'top.js': child('top', "return 'in the start folder'"),
-  'throws.js': child('throws', "await agent('first')\nfunction inner() {\n  throw new RangeError('child broke')\n}\ninner()"),
+  'throws.js': child(
+    'throws',
+    "await agent('first')\nfunction inner() {\n  throw new RangeError('child broke')\n}\ninner()",
+  ),
   'asks.js': child('asks', "await agent('x', { schema: { type: 'strnig' } })"),
   'waits.js': child('waits', 'await new Promise(() => {})'),
   'syntax.js': child('syntax', 'const x = ;'),
   'meta.js': "export const meta = { name: 'meta' }\n",
-  'spends.js': child('spends', "const before = budget.spent(); await agent('child'); return [before, budget.spent(), budget.remaining()]"),
+  'spends.js': child(
+    'spends',
+    "const before = budget.spent(); await agent('child'); return [before, budget.spent(), budget.remaining()]",
+  ),
   'forgets.js': child('forgets', "agent('forgotten'); setTimeout(() => log('never'), 5000); return 'done'"),
 };
 
@@ -61,7 +70,7 @@ await agent('after')
 
 let project: TestProject;
 let run: ScriptRun;
-let table: Record<string, never>;
+let table: Record<string, unknown>;
 
 beforeAll(async () => {
   project = makeProject({ files: FILES, git: true, until: 'file' });
@@ -88,12 +97,18 @@ describe('which script', () => {
   it('C133 probe 53 an unknown name throws and lists those that are known', () => {
     expect(thrown('unknown')).toMatchObject({ thrown: 'WorkflowError', code: 'WF_WORKFLOW_UNKNOWN' });
     expect(thrown('unknown').message).toMatch(/"kidd".*by-meta-name, kid, typed/);
-    expect(thrown('missing')).toMatchObject({ code: 'WF_WORKFLOW_UNKNOWN', message: expect.stringContaining('none.js') });
+    expect(thrown('missing')).toMatchObject({
+      code: 'WF_WORKFLOW_UNKNOWN',
+      message: expect.stringContaining('none.js'),
+    });
     for (const name of ['number', 'empty']) expect(thrown(name)).toMatchObject({ thrown: 'TypeError' });
   });
 
   it('C137 a child with a fault in its text throws with its place; what lies outside of the project is refused', () => {
-    expect(thrown('syntax')).toMatchObject({ code: 'WF_SCRIPT_SYNTAX', message: expect.stringContaining('line 2, column 11') });
+    expect(thrown('syntax')).toMatchObject({
+      code: 'WF_SCRIPT_SYNTAX',
+      message: expect.stringContaining('line 2, column 11'),
+    });
     expect(thrown('meta')).toMatchObject({ code: 'WF_SCRIPT_META', message: expect.stringContaining('description') });
     for (const name of ['outside', 'upwards'])
       expect(thrown(name)).toMatchObject({ code: 'WF_WORKFLOW_UNKNOWN', message: expect.stringContaining('outside') });
@@ -193,7 +208,8 @@ describe('saved workflows', () => {
     const saved = join(places.home, '.claude', 'workflows');
     mkdirSync(saved, { recursive: true });
     for (const name of ['same', 'mine']) writeFileSync(join(saved, `${name}.js`), child(name, "return 'user'"));
-    const at = async (name: string, cwd = places.dir) => (await runFile(places, name, ['--backend', 'mock'], { cwd })).result;
+    const at = async (name: string, cwd = places.dir) =>
+      (await runFile(places, name, ['--backend', 'mock'], { cwd })).result;
     expect(await at('same')).toBe('root');
     expect(await at('same', places.path('deep', 'er'))).toBe('deep');
     expect([await at('mine'), await at('more')]).toEqual(['user', 1]);

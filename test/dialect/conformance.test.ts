@@ -35,7 +35,7 @@ const named = new Map<string, Set<string>>();
 const probed = new Map<number, Set<string>>();
 for (const file of readdirSync(HERE).filter((name) => name.endsWith('.test.ts'))) {
   const text = readFileSync(join(HERE, file), 'utf8');
-  for (const [, , name = ''] of text.matchAll(/^ *(?:it|test)(?:\.each\([^]*?\n? *\]\))?\(\s*(['"`])(.*?)\1/gm)) {
+  for (const [, , name = ''] of text.matchAll(/^ *(?:it|test)(?:\.each\([\s\S]*?\n? *\]\))?\(\s*(['"`])(.*?)\1/gm)) {
     const ids = name.match(/\b[CX]\d{3}\b/g) ?? [];
     for (const id of ids) named.set(id, (named.get(id) ?? new Set()).add(file.replace('.test.ts', '')));
     for (const [, probe] of name.matchAll(/\bprobe (\d+)\b/g)) {
@@ -59,7 +59,9 @@ describe('docs/dialect.md', () => {
   it('names no row without a test, in the file that it names', () => {
     const lacking = rows.flatMap(({ id, tests }) => {
       const files = [...(named.get(id) ?? [])].sort();
-      return JSON.stringify(files) === JSON.stringify([...tests].sort()) ? [] : [`${id}: ${tests} named, tested in ${files}`];
+      return JSON.stringify(files) === JSON.stringify([...tests].sort())
+        ? []
+        : [`${id}: ${tests} named, tested in ${files}`];
     });
     expect(lacking).toEqual([]);
   });

@@ -102,7 +102,10 @@ await probe('effect', () => agent('a', { effect: 'external' }))`,
       { file: 'malformed.js' },
     );
     for (const name of ['tools', 'cache', 'deps', 'effect'])
-      expect([name, run.table[name]]).toEqual([name, expect.objectContaining({ thrown: 'TypeError', code: 'WF_AGENT_OPTIONS' })]);
+      expect([name, run.table[name]]).toEqual([
+        name,
+        expect.objectContaining({ thrown: 'TypeError', code: 'WF_AGENT_OPTIONS' }),
+      ]);
   });
 });
 
@@ -126,8 +129,14 @@ await probe('prompt', () => agent.settled(5))`,
       },
     );
     expect(run.table.ok).toEqual({ ok: true, value: { n: 1 } });
-    expect(run.table.failed).toEqual({ ok: false, cause: { name: 'Error', code: 'WF_AGENT_FAILED', message: 'exit 1' } });
-    expect(run.table.schema).toMatchObject({ ok: false, cause: { name: 'StructuredOutputError', code: 'WF_SCHEMA_UNMET' } });
+    expect(run.table.failed).toEqual({
+      ok: false,
+      cause: { name: 'Error', code: 'WF_AGENT_FAILED', message: 'exit 1' },
+    });
+    expect(run.table.schema).toMatchObject({
+      ok: false,
+      cause: { name: 'StructuredOutputError', code: 'WF_SCHEMA_UNMET' },
+    });
     expect(run.table.options).toMatchObject({ ok: false, cause: { name: 'TypeError', code: 'WF_AGENT_OPTIONS' } });
     // What is no call at all is a mistake of the script.
     expect(run.table.prompt).toMatchObject({ thrown: 'TypeError', code: 'WF_AGENT_OPTIONS' });

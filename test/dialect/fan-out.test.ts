@@ -60,7 +60,7 @@ await probe('stringResult', () => [phase('x'), log('y')].map((value) => value ==
 
 let project: TestProject;
 let run: ScriptRun;
-let table: Record<string, never>;
+let table: Record<string, unknown>;
 
 beforeAll(async () => {
   project = makeProject({ until: 'file' });
@@ -87,7 +87,9 @@ describe('parallel()', () => {
     expect(run.told).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^warn: parallel\[0\] failed: TypeError: sync \(probe\.js:5:\d+\)$/),
-        expect.stringMatching(/^warn: parallel\[2\] failed: ReferenceError: oops is not defined.* \(probe\.js:5:\d+\)$/),
+        expect.stringMatching(
+          /^warn: parallel\[2\] failed: ReferenceError: oops is not defined.* \(probe\.js:5:\d+\)$/,
+        ),
       ]),
     );
   });
@@ -153,7 +155,10 @@ describe('pipeline()', () => {
   });
 
   it('C115 probe 46 parallel() inside a stage', () => {
-    expect(table.nested).toEqual([['fast', 'none'], ['fast', 'none']]);
+    expect(table.nested).toEqual([
+      ['fast', 'none'],
+      ['fast', 'none'],
+    ]);
   });
 
   it('C116 without items or without stages', () => {
@@ -243,7 +248,11 @@ await agent('a'); await probe('one', () => [budget.spent(), budget.remaining()])
 await probe('slots', () => parallel([1, 2, 3, 4].map((i) => () => agent('b' + i))))
 await probe('end', () => [budget.spent(), budget.remaining()])
 await probe('bare', () => agent('c'))`,
-      { rules: [{ reply: 'x', usage, delayMs: 20 }], flags: ['--budget', '150', '--concurrency', '2'], file: 'paid.js' },
+      {
+        rules: [{ reply: 'x', usage, delayMs: 20 }],
+        flags: ['--budget', '150', '--concurrency', '2'],
+        file: 'paid.js',
+      },
     );
     expect(paid.table.start).toEqual([150, 0, 150, true]);
     expect(paid.table.one).toEqual([100, 50]);

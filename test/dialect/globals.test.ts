@@ -1,11 +1,24 @@
 /** What a script finds around it, what it must not find, and what crosses its border. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeProject, type TestProject } from '../support/temp-project.js';
-import { eventsOf, META, runProbes, runScript, type ScriptRun, type Thrown } from './support/run-script.js';
+import { eventsOf, META, PROBE, runProbes, runScript, type ScriptRun, type Thrown } from './support/run-script.js';
 
 const PRESENT = [
   ...['agent', 'parallel', 'pipeline', 'phase', 'log', 'workflow', 'setTimeout', 'clearTimeout'],
-  ...['Array', 'Object', 'Map', 'Set', 'WeakMap', 'Promise', 'RegExp', 'Symbol', 'Proxy', 'BigInt', 'Uint8Array', 'Date'],
+  ...[
+    'Array',
+    'Object',
+    'Map',
+    'Set',
+    'WeakMap',
+    'Promise',
+    'RegExp',
+    'Symbol',
+    'Proxy',
+    'BigInt',
+    'Uint8Array',
+    'Date',
+  ],
   ...['Error', 'AggregateError', 'escape', 'unescape', 'encodeURIComponent', 'parseInt'],
 ];
 const OBJECTS = ['budget', 'args', 'console', 'JSON', 'Math', 'Intl', 'Reflect', 'globalThis'];
@@ -21,7 +34,7 @@ const all = (names: string[], type: string): Record<string, string> =>
 
 let project: TestProject;
 let run: ScriptRun;
-let table: Record<string, never>;
+let table: Record<string, unknown>;
 
 beforeAll(async () => {
   project = makeProject({ until: 'file' });
@@ -105,7 +118,10 @@ describe('names', () => {
     const href = 'https://ex.org/a/b?x=1&y=a+b#h';
     expect(table.url).toEqual([href, 'ex.org', true, href]);
     expect(table.badUrl).toMatchObject({ thrown: 'TypeError' });
-    expect(table.query).toEqual([['a', '1'], ['b', '2']]);
+    expect(table.query).toEqual([
+      ['a', '1'],
+      ['b', '2'],
+    ]);
   });
 
   it('C032 structuredClone, text and base64 encoders and AbortController work', () => {
@@ -255,18 +271,26 @@ describe('the border', () => {
       ['{ a: [1, () => 1] }', 'result.a[1] is a function'],
       ['new (class extends Set {})()', 'result is a Set'],
       ['{ a: agent("x") }', 'result.a is a promise'],
-      ['(() => { const a = { list: [] }; a.list.push({ a }); return a })()', 'result.list[0].a is an object that contains itself'],
+      [
+        '(() => { const a = { list: [] }; a.list.push({ a }); return a })()',
+        'result.list[0].a is an object that contains itself',
+      ],
     ];
-    for (const [expression, message] of refused) {
-      const run = await runScript(project, `${META}return ${expression}`, { file: 'refused.js' });
-      expect([run.code, run.state.error]).toEqual([
-        1,
-        expect.objectContaining({ code: 'WF_RESULT_NOT_JSON', message: expect.stringContaining(message) }),
-      ]);
-    }
-    const error = await runScript(project, `${META}return { e: [new Error('lost')] }`, { file: 'error.js' });
-    expect(error.result).toEqual({ e: [{}] });
-    expect(error.told).toEqual([expect.stringMatching(/^warn: result\.e\[0\] is an error/)]);
+    // One run holds them all as children; the last one is the run's own result.
+    for (const [i, [expression]] of refused.entries()) project.write(`refused-${i}.js`, `${META}return ${expression}`);
+    const each = `for (let i = 0; i < ${refused.length}; i++) await probe(i, () => workflow({ scriptPath: 'refused-' + i + '.js' }))`;
+    const body = `${each}\nawait probe('kept', () => workflow({ scriptPath: 'error.js' }))\nlog(out)\nreturn new Map()`;
+    project.write('error.js', `${META}return { e: [new Error('lost')] }`);
+    const run = await runScript(project, `${META.trimEnd()}; ${PROBE}\n${body}`, { file: 'refused.js' });
+    const table = JSON.parse(run.told.find((line) => line.startsWith('log: '))?.slice(5) ?? '{}') as Record<
+      string,
+      Thrown
+    >;
+    for (const [i, [, message]] of refused.entries())
+      expect(table[i]).toMatchObject({ code: 'WF_RESULT_NOT_JSON', message: expect.stringContaining(message) });
+    expect(table.kept).toEqual({ e: [{}] });
+    expect(run.told).toContainEqual(expect.stringMatching(/^warn: \[probe\] result\.e\[0\] is an error/));
+    expect(run).toMatchObject({ code: 1, state: { error: { message: expect.stringContaining('result is a Map') } } });
   });
 
   it('C062 arrays of more than 4096 cross', () => {
@@ -275,7 +299,10 @@ describe('the border', () => {
 
   it('C063 what goes to a child is copied as JSON; what JSON has no form for is refused with its path', () => {
     expect(table.clonedArgs).toEqual({ n: null, d: '1970-01-01T00:00:00.000Z', url: 'http://a/b', list: [null, null] });
-    expect(table.mapArgs).toMatchObject({ thrown: 'TypeError', message: expect.stringContaining('args.m[0] is a Map') });
+    expect(table.mapArgs).toMatchObject({
+      thrown: 'TypeError',
+      message: expect.stringContaining('args.m[0] is a Map'),
+    });
     expect(table.cycleArgs).toMatchObject({ thrown: 'TypeError', message: expect.stringContaining('args.b.a') });
   });
 

@@ -84,7 +84,11 @@ return seen
     const one = await first(project, source);
     project.write('edited.js', source.replace("'b'", "'B'"));
     expect(dispatched(await again(project, one, [], 'edited.js'))).toEqual(['ask B']);
-    expect(dispatched(await again(project, one, ['--match', 'prefix'], 'edited.js'))).toEqual(['ask B', 'ask c', 'ask d']);
+    expect(dispatched(await again(project, one, ['--match', 'prefix'], 'edited.js'))).toEqual([
+      'ask B',
+      'ask c',
+      'ask d',
+    ]);
   });
 
   it('C172 probe 58 C094 labels, phases, logs, meta and what is done with answers may change: no call runs', async () => {

@@ -99,7 +99,9 @@ describe('what is refused', () => {
   it('C013 probe 9 TypeScript in a .js file, with the line; the text says plain JavaScript', () => {
     expect(check('typescript.js')[0]).toMatchObject({ code: 'WF_SCRIPT_SYNTAX', line: 2, column: 8 });
     expect(check('typescript.js')[0]?.message).toContain('plain JavaScript');
-    expect(pretty).toMatch(/typescript\.js:2:8: error[^\n]*\n {2}1 \|[^\n]*\n> 2 \| const x: string = 'a'\n {4}\| {8}\^/);
+    expect(pretty).toMatch(
+      /typescript\.js:2:8: error[^\n]*\n {2}1 \|[^\n]*\n> 2 \| const x: string = 'a'\n {4}\| {8}\^/,
+    );
   });
 
   it('C014 probe 10 a script of more than 512 KiB', () => {
@@ -159,7 +161,8 @@ return 'not reached'`;
   });
 
   it('C003 probe 3 C004 B-104 comments, blank lines, a byte order mark, a shebang and a directive before meta', async () => {
-    const head = "\ufeff#!/usr/bin/env wf\n// one\n/* two */\n/// <reference types='wf-engine/workflow' />\n\n'use strict'\n";
+    const head =
+      "\ufeff#!/usr/bin/env wf\n// one\n/* two */\n/// <reference types='wf-engine/workflow' />\n\n'use strict'\n";
     expect(await returns(`${head}${META}return 'ran'`)).toBe('ran');
   });
 
@@ -193,7 +196,10 @@ return 'not reached'`;
   it('C016 probe 13 a function as result fails the run', async () => {
     const run = await runScript(makeProject(), `${META}return () => 1\n`);
     expect(run.code).toBe(1);
-    expect(run.state.error).toMatchObject({ code: 'WF_RESULT_NOT_JSON', message: expect.stringContaining('a function') });
+    expect(run.state.error).toMatchObject({
+      code: 'WF_RESULT_NOT_JSON',
+      message: expect.stringContaining('a function'),
+    });
   });
 
   it('C019 the source is taken as it is: escapes of quotes, CRLF', async () => {

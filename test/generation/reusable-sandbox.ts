@@ -65,7 +65,13 @@ export function createReusableSandbox(): ReusableSandbox {
         limit: (limits) => real.limit(limits),
       };
     },
-    rest: () => (resting ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    rest: () =>
+      Promise.race([
+        resting ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve)),
+        real.gone.then((death) => {
+          throw new Error(`the sandbox process is gone: ${JSON.stringify(death)}`);
+        }),
+      ]),
     async close() {
       real.kill();
       await real.gone;

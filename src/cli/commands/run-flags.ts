@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples } from '../program.js';
+import { examples } from '../examples.js';
 
 /** Flags of `wf run` as commander gives them. */
 export interface RunFlags {

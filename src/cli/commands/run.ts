@@ -1,16 +1,13 @@
 /** `wf run`: stdout carries the result and nothing else, stderr what happens. */
-import { readFileSync } from 'node:fs';
-import type { RunHandle, RunResult, RunWorkflowOptions } from '../../index.js';
-import { parseCommandLine, startWorkflow } from '../../index.js';
+import { type RunHandle, type RunResult, startWorkflow } from '../../index.js';
 import { createReporters } from '../../report/create-reporter.js';
 import { ownerOfStderr, parseReporterSpec } from '../../report/reporter-spec.js';
 import { writeToStream } from '../../report/write-text.js';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
 import { messageOf, WfError } from '../../shared/errors.js';
-import { isNewRunId } from '../../shared/ids.js';
 import { handleSignals } from '../handle-signals.js';
-import { readArgs } from '../read-args.js';
-import { readChoice, readCount, readDuration, readMegabytes, readTokens } from '../read-values.js';
+import { readDuration } from '../read-values.js';
+import { readRunOptions } from '../run-options.js';
 import { describeError } from '../show-error.js';
 import type { RunFlags } from './run-flags.js';
 
@@ -57,61 +54,6 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     return error.exitCode;
   } finally {
     signals.stop();
-  }
-}
-
-/** The library's options for one command line. */
-export function readRunOptions(script: string | undefined, flags: RunFlags): RunWorkflowOptions {
-  const args = readArgs(flags);
-  if (flags.runId !== undefined && !isNewRunId(flags.runId)) {
-    throw new WfError(
-      'WF_RUN_ID',
-      `--run-id takes a UUID version 4 in lower case; got ${JSON.stringify(flags.runId.slice(0, 80))}.`,
-    );
-  }
-  if (flags.dryRun && flags.backend !== undefined && flags.backend !== 'mock') {
-    throw new WfError('WF_USAGE', '--dry-run runs on mock; it cannot be given together with another --backend.');
-  }
-  const backend = flags.dryRun
-    ? 'mock'
-    : (flags.backend ??
-      (flags.command !== undefined ? 'command' : undefined) ??
-      (flags.mock !== undefined ? 'mock' : undefined));
-  return {
-    ...(script === '-' ? { source: { text: readStdin(), filename: 'stdin.js' } } : { script }),
-    resumeFrom: flags.resumeFrom,
-    match: readChoice('--match', flags.match, ['content', 'prefix']),
-    strict: flags.strict,
-    fork: flags.fork,
-    runId: flags.runId,
-    args: args?.value,
-    hasArgs: args === undefined ? undefined : true,
-    backend,
-    command: flags.command === undefined ? undefined : parseCommandLine(flags.command),
-    mock: flags.mock,
-    model: flags.model,
-    effort: readChoice('--effort', flags.effort, ['low', 'medium', 'high', 'xhigh', 'max']),
-    permission: readChoice('--permission', flags.permission, ['read', 'edit', 'full']),
-    concurrency: readCount('--concurrency', flags.concurrency),
-    maxAgents: readCount('--max-agents', flags.maxAgents),
-    budgetTokens: readTokens('--budget', flags.budget),
-    timeoutMs: readDuration('--timeout', flags.timeout),
-    idleTimeoutMs: readDuration('--idle-timeout', flags.idleTimeout),
-    retries: readCount('--retries', flags.retries),
-    turnTimeoutMs: readDuration('--turn-timeout', flags.turnTimeout),
-    memoryMb: readMegabytes('--memory', flags.memory),
-    runsDir: flags.runsDir,
-    keep: readCount('--keep', flags.keep),
-    fsync: readChoice('--fsync', flags.fsync, ['group', 'each']),
-    allowFailures: flags.allowFailures,
-  };
-}
-
-function readStdin(): string {
-  try {
-    return readFileSync(0, 'utf8');
-  } catch (error) {
-    throw new WfError('WF_SCRIPT_NOT_FOUND', `The script on stdin cannot be read: ${messageOf(error)}.`);
   }
 }
 

@@ -72,9 +72,7 @@ export function createIsolateHost(options: IsolateOptions): IsolateHost {
   );
   const own = { filename: 'engine:prelude' };
   for (const text of options.lazy) isolate.compileScriptSync(text, own).runSync(context);
-  const api = isolate
-    .compileScriptSync(options.prelude, own)
-    .runSync(context, { reference: true });
+  const api = isolate.compileScriptSync(options.prelude, own).runSync(context, { reference: true });
   const deliverRef = api.getSync('deliver', { reference: true });
   const addTokensRef = api.getSync('addTokens', { reference: true });
   const runRef = api.getSync('run', { reference: true });

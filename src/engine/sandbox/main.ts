@@ -20,6 +20,8 @@ import { createUpStream } from './up-stream.js';
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const up = createUpStream(writeAll);
+/** Isolates of the run at hand. */
+const hosts: IsolateHost[] = [];
 const nextFrame = createFrameReader(readSome);
 
 /** Ends this process in the one way that cannot hang. */
@@ -71,8 +73,8 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
     return replies.shift() as DownHead;
   };
   const { memoryMb, turnTimeoutMs, budgetTotal } = head;
-  const open = (script: ScriptForSandbox, args: string | undefined, config: PreludeConfig): IsolateHost =>
-    createIsolateHost({
+  const open = (script: ScriptForSandbox, args: string | undefined, config: PreludeConfig): IsolateHost => {
+    const host = createIsolateHost({
       ivm,
       prelude,
       lazy: bundlesFor(script.lazy).map(readBundle),
@@ -82,6 +84,9 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
       memoryMb,
       turnTimeoutMs,
     });
+    hosts.push(host);
+    return host;
+  };
 
   const main = open(head.script, head.hasArgs ? body.toString('utf8') : undefined, {
     path: '',
@@ -158,6 +163,7 @@ for (let frame = receiveFrame(); ; ) {
     if (!(error instanceof Abandoned)) throw error;
     frame = error.next;
   }
+  for (const host of hosts.splice(0)) host.dispose();
 }
 
 function isStart(frame: Frame): frame is Frame & { head: { t: 'start' } } {

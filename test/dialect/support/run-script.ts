@@ -12,7 +12,7 @@ export const META = "export const meta = { name: 'probe', description: 'Probes o
  * `await probe('name', () => …)` puts what the function gives into `out.name`, or what it throws as
  * `{ thrown: name, code, message }`. Stands on the line of meta, so that the body begins on line 2.
  */
-const PROBE =
+export const PROBE =
   'const out = {}; const probe = async (name, work) => { try { out[name] = await work() } catch (e) { out[name] = { thrown: e?.name, code: e?.code, message: e?.message ?? String(e), line: e?.line, column: e?.column } } };';
 
 export interface ScriptRun {
@@ -42,7 +42,7 @@ export interface ScriptOptions extends Omit<WfOptions, 'project'> {
 }
 
 /** Runs a body of probes; it needs no `return`: the table of their results is returned. */
-export async function runProbes<Table = Record<string, never>>(
+export async function runProbes<Table = Record<string, unknown>>(
   project: TestProject,
   body: string,
   options: ScriptOptions = {},
@@ -53,11 +53,7 @@ export async function runProbes<Table = Record<string, never>>(
 }
 
 /** Runs a whole script (with its meta). */
-export async function runScript(
-  project: TestProject,
-  source: string,
-  options: ScriptOptions = {},
-): Promise<ScriptRun> {
+export async function runScript(project: TestProject, source: string, options: ScriptOptions = {}): Promise<ScriptRun> {
   const { flags = [], rules, file = 'probe.js', otherBackend = false, ...how } = options;
   project.write(file, source);
   const mock = rules === undefined ? [] : ['--mock', project.write(`${file}.rules.json`, JSON.stringify(rules))];

@@ -46,8 +46,7 @@ function queueCall(prompt: unknown, opts: unknown): Promise<Answer> {
     if (given !== undefined && config.fixedPhase === null) phase = given;
     optionsText = readOptions(options);
   }
-  if (label === undefined || label === '')
-    label = labelOf(prompt);
+  if (label === undefined || label === '') label = labelOf(prompt);
   return waitFor((id) => hostCall(id, 'agent', prompt, label, phase ?? '', optionsText, currentPath()));
 }
 

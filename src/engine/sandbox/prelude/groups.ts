@@ -68,7 +68,8 @@ lock(
     checkCount('parallel', count);
     for (let i = 0; i < count; i++) {
       if (typeof thunks[i] !== 'function') {
-        throw misuse('WF_MISUSE', 
+        throw misuse(
+          'WF_MISUSE',
           `parallel(thunks): element ${i} is not a function but ${describe(thunks[i])}. Wrap it: parallel([() => agent('…')]), so that it starts here and not before.`,
         );
       }
@@ -91,13 +92,19 @@ lock(
     // biome-ignore lint/complexity/noArguments: a rest parameter would use the script's array iterator
     const given = arguments;
     if (!isArray(items))
-      throw misuse('WF_MISUSE', `pipeline(items, ...stages) wants an array as its first argument; got ${describe(items)}.`);
+      throw misuse(
+        'WF_MISUSE',
+        `pipeline(items, ...stages) wants an array as its first argument; got ${describe(items)}.`,
+      );
     const count = items.length;
     checkCount('pipeline', count);
     const stages = given.length - 1;
     for (let s = 1; s <= stages; s++) {
       if (typeof given[s] !== 'function')
-        throw misuse('WF_MISUSE', `pipeline(items, ...stages): stage ${s} is not a function but ${describe(given[s])}.`);
+        throw misuse(
+          'WF_MISUSE',
+          `pipeline(items, ...stages): stage ${s} is not a function but ${describe(given[s])}.`,
+        );
     }
     const parent = currentSlot();
     const group: Group = { kind: 'pipeline', dropped: 0, reason: '' };

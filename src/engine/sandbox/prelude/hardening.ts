@@ -1,15 +1,7 @@
 /** Removes what could observe collection or threads, escape the memory limit, or make code from text. */
 import { construct, defineProperty, G, getPrototypeOf, lock, PTypeError } from './primordials.js';
 
-const REMOVED = [
-  'WeakRef',
-  'FinalizationRegistry',
-  'SharedArrayBuffer',
-  'Atomics',
-  'WebAssembly',
-  'ShadowRealm',
-  'gc',
-];
+const REMOVED = ['WeakRef', 'FinalizationRegistry', 'SharedArrayBuffer', 'Atomics', 'WebAssembly', 'ShadowRealm', 'gc'];
 for (let i = 0; i < REMOVED.length; i++) delete G[REMOVED[i] as string];
 
 // Growable buffers are not counted by the isolate's memory limit.

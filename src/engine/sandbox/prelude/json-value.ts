@@ -24,5 +24,6 @@ const { getTime, toISOString } = DatePrototype;
 export function dateText(value: object): string | null | undefined {
   if (!descendsFrom(value, DatePrototype)) return undefined;
   const time = apply(getTime, value as Date, []);
-  return time === time ? apply(toISOString, value as Date, []) : null;
+  // NaN for a date that is none.
+  return time - time === 0 ? apply(toISOString, value as Date, []) : null;
 }

@@ -51,7 +51,12 @@ const step = (name: string, isIndex: boolean): string => (isIndex ? `[${name}]` 
 
 /** No reason to lose the whole result, but what JSON makes of an error is next to nothing. */
 function tellOfError(path: string): void {
-  hostCall(0, 'log', `${config.logPrefix}${path} is an error, of which JSON keeps no message: return error.message`, 'warn');
+  hostCall(
+    0,
+    'log',
+    `${config.logPrefix}${path} is an error, of which JSON keeps no message: return error.message`,
+    'warn',
+  );
 }
 
 export async function run(main: () => Promise<unknown>): Promise<void> {

@@ -1,0 +1,175 @@
+/** From a folder and a claim to a running script. "Started" is told after all of that is on the disk. */
+import { type AgentDefinition, BUILT_IN_AGENT_TYPES } from '../agents/agent-definitions.js';
+import { type Guard, startGuard } from '../agents/guard/start-guard.js';
+import { Engine } from '../engine/engine.js';
+import type { EventListener, RunEvent } from '../engine/events.js';
+import type { SandboxLink } from '../engine/sandbox-link.js';
+import { type CarriedLines, carryLines } from '../journal/carry.js';
+import { describeDamage } from '../journal/read-journal.js';
+import type { JournalStore } from '../journal/store.js';
+import { openEventLog } from '../runs/event-log.js';
+import { startHeartbeat } from '../runs/heartbeat.js';
+import { EVENTS_FILE } from '../runs/runs-folder.js';
+import { isoTime } from '../shared/clock.js';
+import { messageOf, WfError } from '../shared/errors.js';
+import { emptyCounts, emptyUsage } from '../shared/outcome.js';
+import { openBackend } from './choose-run-backend.js';
+import { finishRun } from './finish-run.js';
+import { createHashDeps } from './hash-deps.js';
+import { createOpenWorkflow } from './open-workflow.js';
+import type { RunHandle, RunParts } from './run-parts.js';
+import type { SourceJournal } from './source-run.js';
+
+export interface Beginning
+  extends Pick<
+    RunParts,
+    'given' | 'prepared' | 'record' | 'folder' | 'journal' | 'claim' | 'backend' | 'clock' | 'startedAt'
+  > {
+  sandbox: SandboxLink;
+  definitions: Map<string, AgentDefinition>;
+  sourceJournal: SourceJournal | undefined;
+}
+
+/** Takes over the source's journal, tells that the run has started, and lets the script go. */
+export function beginRun(base: Beginning): RunHandle {
+  const { given, prepared, record, folder, journal, claim, backend, clock, sandbox, definitions } = base;
+  const { places, options, script } = prepared;
+  const notices = [...prepared.notices, ...(base.sourceJournal?.notices ?? [])];
+  if (claim.notice !== null) notices.push(claim.notice);
+  const events = openEventLog(`${folder}/${EVENTS_FILE}`);
+  const tell: EventListener = (event) => {
+    events.write(event);
+    try {
+      given.onEvent?.(event);
+    } catch (error) {
+      const notice = `The listener of events threw: ${messageOf(error)}; the run goes on.`;
+      if (!notices.includes(notice)) notices.push(notice);
+    }
+  };
+  const warn = (code: string, message: string): void => {
+    notices.push(message);
+    tell({ t: isoTime(clock.now()), type: 'warning', code, message });
+  };
+
+  let engine: Engine | undefined;
+  const heartbeat = startHeartbeat({
+    folder,
+    record,
+    claim,
+    progress: () => ({
+      counts: engine?.tally.counts ?? emptyCounts(),
+      phase: engine?.phase ?? null,
+      journalBytes: journal.size,
+      usage: engine?.tally.usage ?? emptyUsage(),
+    }),
+    onLost: () => engine?.loseOwnership(),
+    onWarning: (message) => warn('WF_HEARTBEAT', message),
+    now: () => clock.now(),
+  });
+  try {
+    const carried = takeOver(base.sourceJournal, journal);
+    if (carried !== undefined) heartbeat.update({ copied: true });
+    let guard: Guard | undefined;
+    engine = new Engine({
+      runId: record.runId,
+      root: record.lineage.root,
+      script,
+      argsJson: prepared.argsJson,
+      backend,
+      backendNamed: (name) => openBackend(name, backend, options, places.env),
+      definitions,
+      builtInTypes: [...BUILT_IN_AGENT_TYPES],
+      anyAgentType: backend.capabilities.madeUp === true,
+      limits: options,
+      policy: {
+        retries: options.retries ?? undefined,
+        timeoutMs: options.timeoutMs ?? undefined,
+        idleTimeoutMs: options.idleTimeoutMs ?? undefined,
+        graceMs: 5000,
+        maxAnswerBytes: 16 << 20,
+      },
+      match: options.match,
+      model: options.model,
+      effort: options.effort,
+      permission: options.permission,
+      startFolder: prepared.startFolder,
+      projectRoot: places.root,
+      journal,
+      carried,
+      sandbox,
+      openWorkflow: createOpenWorkflow(prepared, (message) => warn('WF_CHILD_CHANGED', message)),
+      hashDeps: createHashDeps(places.root, prepared.startFolder),
+      clock,
+      onEvent: tell,
+      isOwner: () => claim.isUnchallenged(),
+      onProcess: (pid) => {
+        if (guard === undefined) {
+          guard = startGuard({ nodePath: process.execPath });
+          if (sandbox.pid !== undefined) guard.watch(sandbox.pid);
+        }
+        guard.watch(pid);
+      },
+      onProcessEnd: (pid) => guard?.forget(pid),
+    });
+    tell(startedEvent(base, carried));
+    for (const message of notices) tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_NOTICE', message });
+    const damage = carried === undefined ? undefined : describeDamage(carried.damage);
+    if (damage !== undefined) {
+      const reusable = (carried?.lines ?? []).filter((line) => line.type === 'result' && line.kind === 'ok').length;
+      warn(
+        'WF_JOURNAL_DAMAGED',
+        `The journal of the source run has ${damage}; ${reusable} results can be reused, the rest runs again.`,
+      );
+    }
+    const running = engine;
+    const parts = (): RunParts => ({ ...base, engine: running, heartbeat, events, tell, guard, notices });
+    const done = running.run().then((end) => finishRun(parts(), end));
+    given.signal?.addEventListener('abort', () => running.cancel(), { once: true });
+    if (given.signal?.aborted) running.cancel();
+    return {
+      runId: record.runId,
+      folder,
+      done,
+      cancel: () => running.cancel(),
+      drain: (ms) => {
+        const expired = new Promise<void>((resolve) => {
+          // What is left of the time must not keep the process alive.
+          void done.then(clock.after(ms, resolve));
+        });
+        void running.drain(expired);
+      },
+    };
+  } catch (error) {
+    heartbeat.stop();
+    events.close();
+    throw error;
+  }
+}
+
+/** @throws WfError `WF_RUNS_DIR` when the lines cannot be written: nothing has been spent yet, so nothing is lost by stopping */
+function takeOver(source: SourceJournal | undefined, journal: JournalStore): CarriedLines | undefined {
+  if (source === undefined) return undefined;
+  const carried = carryLines(source.journal, source.runId, journal);
+  const { lines, reason } = journal.unwritten;
+  if (lines === 0) return carried;
+  throw new WfError('WF_RUNS_DIR', `The journal of the new run cannot be written (${reason}); nothing was started.`, {
+    remedy: 'Make room on the disk, or name another place with --runs-dir.',
+  });
+}
+
+function startedEvent({ record, folder, prepared, clock }: Beginning, carried: CarriedLines | undefined): RunEvent {
+  return {
+    t: isoTime(clock.now()),
+    type: 'run.started',
+    runId: record.runId,
+    folder,
+    workflow: record.workflow,
+    description: record.description,
+    backend: record.options.backend,
+    madeUp: record.madeUp,
+    concurrency: record.options.concurrency,
+    resumedFrom: record.lineage.resumedFrom,
+    kept: carried?.lines.filter((line) => line.type === 'result' && line.kind === 'ok').length ?? 0,
+    phases: prepared.script.meta.phases.map((phase) => phase.title),
+  };
+}

@@ -1,0 +1,46 @@
+import type { AgentBackend } from '../agents/backend.js';
+import type { Guard } from '../agents/guard/start-guard.js';
+import type { Engine } from '../engine/engine.js';
+import type { EventListener } from '../engine/events.js';
+import type { JournalStore } from '../journal/store.js';
+import type { HeldClaim } from '../runs/claims.js';
+import type { EventLog } from '../runs/event-log.js';
+import type { Heartbeat } from '../runs/heartbeat.js';
+import type { RunRecord } from '../runs/records.js';
+import type { Clock } from '../shared/clock.js';
+import type { PreparedRun } from './prepare-run.js';
+import type { RunResult, RunWorkflowOptions } from './run-options.js';
+import type { SourceJournal } from './source-run.js';
+
+/** A run in progress. */
+export interface RunHandle {
+  readonly runId: string;
+  /** The run folder, absolute. */
+  readonly folder: string;
+  /** Resolves when everything is written and every agent is ended; never rejects for what happens in the run. */
+  readonly done: Promise<RunResult>;
+  /** Ends the run at once; started calls are told to stop. */
+  cancel(): void;
+  /** Starts nothing more; what runs may finish for `ms`, then it is ended. */
+  drain(ms: number): void;
+}
+
+/** What belongs to one run and is closed with it. */
+export interface RunParts {
+  prepared: PreparedRun;
+  given: RunWorkflowOptions;
+  record: RunRecord;
+  folder: string;
+  engine: Engine;
+  journal: JournalStore;
+  claim: HeldClaim;
+  heartbeat: Heartbeat;
+  events: EventLog;
+  tell: EventListener;
+  clock: Clock;
+  backend: AgentBackend;
+  guard: Guard | undefined;
+  sourceJournal: SourceJournal | undefined;
+  notices: string[];
+  startedAt: number;
+}
