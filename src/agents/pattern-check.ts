@@ -28,8 +28,8 @@ export function createPatternCheck(options: PatternCheckOptions = {}): PatternCh
   let last: Promise<unknown> = Promise.resolve();
 
   function start(): Worker {
-    return new Worker(siblingModule(import.meta.url, './pattern-worker'), {
-      workerData: { compiler: siblingModule(import.meta.url, './compile-check').href },
+    return new Worker(siblingModule(import.meta.url, 'agents/pattern-worker'), {
+      workerData: { compiler: siblingModule(import.meta.url, 'agents/compile-check').href },
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
       env: {},
       execArgv: [],

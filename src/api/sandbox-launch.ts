@@ -1,10 +1,11 @@
 /** Finds what the sandbox process needs: its own bundle and a build of isolated-vm for this Node. */
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SandboxLaunch } from '../engine/sandbox-link.js';
 import { WfError } from '../shared/errors.js';
+import { siblingModule } from '../shared/sibling-module.js';
 
 const MIN_NODE = [22, 13] as const;
 
@@ -48,10 +49,7 @@ function checkPlatform(): void {
 
 /** From the sources (tests) the bundle of the build is used: the sandbox runs only as one file. */
 function findBundle(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const built = join(here, '..', 'engine', 'sandbox');
-  if (existsSync(join(built, 'process', 'sandbox.cjs'))) return built;
-  return join(here, '..', '..', 'dist', 'engine', 'sandbox');
+  return fileURLToPath(new URL('../dist/engine/sandbox', siblingModule(import.meta.url, 'index')));
 }
 
 /** Addon files, the newest major first. Only paths are found here: two of them loaded in one process abort it. */

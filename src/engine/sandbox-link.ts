@@ -58,8 +58,8 @@ export function startSandbox(launch: SandboxLaunch): SandboxLink {
 function flags(launch: SandboxLaunch): string[] {
   const always = ['--no-node-snapshot', '--enable-experimental-regexp-engine-on-excessive-backtracks'];
   if (!launch.permission) return always;
-  const lazyFolder = join(dirname(launch.preludePath), 'lazy', '*');
-  const readable = [launch.sandboxPath, launch.preludePath, lazyFolder, ...launch.addons];
+  const ownFolder = join(dirname(launch.preludePath), '*');
+  const readable = [ownFolder, ...launch.addons];
   return [
     ...always,
     '--permission',

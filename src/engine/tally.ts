@@ -20,6 +20,8 @@ interface Seen {
   reused: boolean;
   executed: boolean;
   abandoned: boolean;
+  /** How many calls there were when it ended without an answer. */
+  callsAtEnd: number;
   code: string;
   message: string;
 }
@@ -28,7 +30,8 @@ const SCRIPT_ERRORS_KEPT = 5;
 
 export class Tally {
   readonly #calls = new Map<number, Seen>();
-  readonly #answered = new Set<string>();
+  /** Number of the last call that was answered, by key. */
+  readonly #answered = new Map<string, number>();
   readonly #usage = emptyUsage();
   readonly #phases: (string | null)[] = [];
   readonly #scriptErrors: ScriptErrors = { count: 0, first: [] };
@@ -46,6 +49,7 @@ export class Tally {
       reused: false,
       executed: false,
       abandoned: false,
+      callsAtEnd: 0,
       code: '',
       message: '',
     });
@@ -68,7 +72,7 @@ export class Tally {
     if (call === undefined) return;
     call.status = 'ok';
     call.reused = true;
-    this.#answered.add(call.key);
+    this.#noteAnswer(call);
     this.#usage.savedOutputTokens += usage.outputTokens;
     if (usage.usd !== null) this.#usage.savedUsd = (this.#usage.savedUsd ?? 0) + usage.usd;
   }
@@ -77,7 +81,8 @@ export class Tally {
     const call = this.#calls.get(n);
     if (call === undefined) return;
     call.status = status;
-    if (status === 'ok') this.#answered.add(call.key);
+    if (status === 'ok') this.#noteAnswer(call);
+    else call.callsAtEnd = this.#calls.size;
     if (cause !== undefined) {
       call.code = cause.code;
       call.message = cause.message;
@@ -146,8 +151,13 @@ export class Tally {
     return failures;
   }
 
+  #noteAnswer(call: Seen): void {
+    this.#answered.set(call.key, Math.max(call.n, this.#answered.get(call.key) ?? 0));
+  }
+
+  /** A later call asked the same and got its answer. Equal calls that ran beside it do not stand for it. */
   #isRecovered(call: Seen): boolean {
-    return call.status === 'failed' && call.key !== '' && this.#answered.has(call.key);
+    return call.status === 'failed' && call.key !== '' && (this.#answered.get(call.key) ?? 0) > call.callsAtEnd;
   }
 
   #count(wanted: (call: Seen) => boolean): Counts {

@@ -2,7 +2,7 @@
  * The lines of `journal.jsonl`: what the script was given, in order. The journal is the truth; a line is written before
  * its value is handed to the script or shown to anybody.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const JOURNAL_VERSION = 1;
 

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemCode, WfError } from '../shared/errors.js';
 import { isRunId, parseRunId } from '../shared/ids.js';
 import { ownerState } from './owner.js';

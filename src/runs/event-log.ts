@@ -26,6 +26,7 @@ export function openEventLog(path: string): EventLog {
   let batch = '';
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
+  let soon = false;
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
@@ -39,12 +40,22 @@ export function openEventLog(path: string): EventLog {
       fd = undefined;
     }
   };
+  /** Before the agent can do anything: whoever looks after a kill must find every call that was started. */
+  const flushSoon = (): void => {
+    if (soon) return;
+    soon = true;
+    setImmediate(() => {
+      soon = false;
+      flush();
+    });
+  };
   return {
     write(event) {
       if (fd === undefined || (bytes > MAX_FILE_BYTES && !STATE_CHANGES.has(event.type))) return;
       const line = JSON.stringify(event);
       batch += `${line.length <= MAX_TEXT ? line : JSON.stringify(event, cutText)}\n`;
       if (batch.length >= BATCH_BYTES || event.type === 'run.started') flush();
+      else if (event.type === 'call.started') flushSoon();
       else timer ??= setTimeout(flush, BATCH_MS).unref();
     },
     close() {

@@ -2,7 +2,7 @@
  * The two JSON records of a run folder. `run.json` is authoritative for inputs, owner and lineage; `state.json` is the
  * outcome, written once. Unknown fields are kept readable by older versions; a larger `version` is refused by name.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const RUN_RECORD_VERSION = 1;
 export const STATE_RECORD_VERSION = 1;

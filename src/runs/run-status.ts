@@ -5,7 +5,7 @@
  */
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Counts, emptyCounts, emptyUsage, type RunStatus, type Usage } from '../shared/outcome.js';
 import { type OwnerState, ownerState } from './owner.js';
 import {

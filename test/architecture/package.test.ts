@@ -68,10 +68,17 @@ describe('the published package', () => {
     });
     const files = (JSON.parse(listing) as { files: { path: string }[] }[])[0]?.files.map(({ path }) => path) ?? [];
     const strange = files.filter(
-      (file) => !/^(dist\/.+\.(c?js|d\.ts)|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(file),
+      (file) =>
+        !/^(dist\/.+\.(c?js|d\.ts)|types\/workflow\.d\.ts|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(file),
     );
     expect(strange).toEqual([]);
-    const needed = ['dist/cli/main.js', 'dist/index.js', 'dist/index.d.ts', 'dist/engine/sandbox/prelude.js'];
+    const needed = [
+      'dist/cli/main.js',
+      'dist/index.js',
+      'dist/index.d.ts',
+      'dist/engine/sandbox/prelude.js',
+      'types/workflow.d.ts',
+    ];
     expect(files).toEqual(
       expect.arrayContaining([...needed, 'dist/engine/sandbox/process/sandbox.cjs', 'package.json']),
     );

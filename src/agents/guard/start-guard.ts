@@ -39,8 +39,8 @@ export function startGuard({ nodePath }: GuardOptions): Guard {
     child?.stdin?.write(`${line}\n`);
   };
   const start = (): ChildProcess => {
-    const main = fileURLToPath(siblingModule(import.meta.url, './guard-main'));
-    const trees = siblingModule(import.meta.url, '../../shared/process-tree').href;
+    const main = fileURLToPath(siblingModule(import.meta.url, 'agents/guard/guard-main'));
+    const trees = siblingModule(import.meta.url, 'shared/process-tree').href;
     const started = spawn(nodePath, [main, trees], {
       detached: true,
       cwd: '/',

@@ -1,6 +1,6 @@
 /** The rules of the `mock` backend: their shape, and how they are read from a file. Loaded only when there are rules. */
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf, systemCode, WfError } from '../../shared/errors.js';
 import type { CallUsage } from '../../shared/outcome.js';
 import type { AgentRequest, BackendErrorKind } from '../backend.js';

@@ -1,4 +1,5 @@
 /** `wf run`: stdout carries the result and nothing else, stderr what happens. */
+import { lstatSync, writeFileSync } from 'node:fs';
 import { type RunHandle, type RunResult, startWorkflow } from '../../index.js';
 import { createReporters } from '../../report/create-reporter.js';
 import { ownerOfStderr, parseReporterSpec } from '../../report/reporter-spec.js';
@@ -62,7 +63,7 @@ function printResult(result: RunResult, output: string | undefined): number {
   if (!('result' in result)) return result.exitCode;
   if (output !== undefined) {
     try {
-      writeFileAtomic(output, `${JSON.stringify(result.result, null, 2)}\n`, { mode: 0o644 });
+      writeOutput(output, `${JSON.stringify(result.result, null, 2)}\n`);
       return result.exitCode;
     } catch (error) {
       process.stderr.write(
@@ -74,6 +75,13 @@ function printResult(result: RunResult, output: string | undefined): number {
   const text = typeof result.result === 'string' ? result.result : JSON.stringify(result.result, null, 2);
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   return result.exitCode;
+}
+
+/** A file is replaced whole; a device, a pipe or a link that stands there is written into and stays what it is. */
+function writeOutput(path: string, text: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || stat.isFile()) writeFileAtomic(path, text, { mode: 0o644 });
+  else writeFileSync(path, text);
 }
 
 function useColors(): boolean {

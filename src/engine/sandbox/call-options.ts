@@ -2,8 +2,8 @@
  * Checks the options of a call and splits off what its key depends on. A call refused here is refused for its own text:
  * it never reaches the supervisor and leaves no line.
  */
-import { checkSchema } from '../../agents/schema-compile.js';
 import type { KeyOptions } from '../../journal/key.js';
+import { loadSchemas } from './load-schemas.js';
 import type { Cause } from './prelude/errors.js';
 
 /** The options as the script gave them, JSON only. */
@@ -41,7 +41,7 @@ export function checkCallOptions(text: string, types: AgentTypeTable): CheckedOp
   }
   if (given.model === 'inherit') delete given.model;
   if (given.schema !== undefined) {
-    const fault = checkSchema(given.schema as object);
+    const fault = loadSchemas().checkSchema(given.schema as object);
     if (fault !== null)
       return refuse('TypeError', 'WF_SCHEMA_INVALID', `agent(): the schema cannot be used: ${fault}.`);
   }
