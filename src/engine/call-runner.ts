@@ -3,9 +3,8 @@ import { hash } from 'node:crypto';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { AgentEvent, AgentRequest } from '../agents/backend.js';
 import { type CallOutcome, executeCall } from '../agents/execute-call.js';
-import type { DistributiveOmit } from './engine.js';
 import type { EngineOptions } from './engine-options.js';
-import type { RunEvent } from './events.js';
+import type { UntimedEvent } from './run-voice.js';
 import type { CallOptions } from './sandbox/call-options.js';
 
 export interface CallToRun {
@@ -27,7 +26,7 @@ export interface CallRunner {
   countFailure(key: string, path: string, nth: number): void;
 }
 
-type Tell = (event: DistributiveOmit<RunEvent, 't'>) => void;
+type Tell = (event: UntimedEvent) => void;
 
 export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner {
   const controllers = new Map<number, AbortController>();

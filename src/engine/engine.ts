@@ -1,21 +1,21 @@
 /**
  * The supervisor's side of one run: takes what the sandbox tells, has calls executed, writes the journal, and hands
  * outcomes back. An outcome is in the journal before the script or anybody else learns of it.
+ * Long because what a run owns has one guard: outcomes, journal and end must change together.
  */
 import type { CallOutcome } from '../agents/execute-call.js';
 import type { KeptResult } from '../journal/carry.js';
 import { callKey } from '../journal/key.js';
-import { isoTime } from '../shared/clock.js';
-import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
 import { type AnswerFeeder, createAnswerFeeder } from './answer-feeder.js';
 import { type CallRunner, createCallRunner } from './call-runner.js';
 import { createDispatcher, type Dispatcher } from './dispatcher.js';
 import type { EngineEnd, EngineOptions, LiveCall } from './engine-options.js';
-import type { RunEvent } from './events.js';
 import { explainDeath } from './explain-death.js';
+import { createOutcomeOutbox, type OutcomeOutbox } from './outcome-outbox.js';
 import { createRunJournal, type RunJournal } from './run-journal.js';
+import { createRunVoice, type RunVoice, wordJournalFailure, wordScriptWarning } from './run-voice.js';
 import { type CallOptions, keyOptionsOf } from './sandbox/call-options.js';
-import type { DeliveredItem, UpEvent, UpMessage } from './sandbox/frames.js';
+import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import type { SandboxDeath } from './sandbox-link.js';
 import { explainScriptError } from './script-error.js';
 import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
@@ -35,8 +35,8 @@ export class Engine {
   readonly #sources = new Map<string, string>();
   #recordedScripts = new Map<string, { source: string; path: string | null }>();
   #feeder: AnswerFeeder | undefined;
-  #outbox: { items: DeliveredItem[]; bodies: Buffer[] } = { items: [], bodies: [] };
-  #flushing = false;
+  readonly #outbox: OutcomeOutbox;
+  readonly #voice: RunVoice;
   #end: EngineEnd | undefined;
   #resolve: (end: EngineEnd) => void = () => {};
 
@@ -46,8 +46,14 @@ export class Engine {
       spentTokens: () => this.tally.spentTokens,
       mayDispatch: () => this.#end === undefined && this.#checkOwner(),
     });
-    this.#runner = createCallRunner(options, (event) => this.#tell(event));
-    this.#journal = createRunJournal(options.journal, (reason) => this.#warnJournal(reason));
+    this.#voice = createRunVoice(options.clock, options.onEvent);
+    this.#outbox = createOutcomeOutbox((head, body) => {
+      if (this.#end === undefined) options.sandbox.send(head, body);
+    });
+    this.#runner = createCallRunner(options, (event) => this.#voice.tell(event));
+    this.#journal = createRunJournal(options.journal, (reason) =>
+      this.#voice.warn('WF_JOURNAL_WRITE', wordJournalFailure(reason)),
+    );
   }
 
   /** Runs the script to its end; in-flight agents are ended or awaited before this resolves. */
@@ -151,7 +157,7 @@ export class Engine {
         const [, n, label, phase, code, message] = event;
         this.tally.see(n, label, phase || null, '');
         this.tally.finish(n, 'failed', { code, message });
-        return this.#tell({
+        return this.#voice.tell({
           type: 'call.finished',
           n,
           label,
@@ -171,12 +177,12 @@ export class Engine {
         this.tally.abandon(event[1]);
         return;
       case 'l':
-        return this.#tell({ type: 'log', level: event[1] as 'log', message: event[2] });
+        return this.#voice.tell({ type: 'log', level: event[1] as 'log', message: event[2] });
       case 'p':
         this.phase = event[1];
-        return this.#tell({ type: 'phase', title: event[1] });
+        return this.#voice.tell({ type: 'phase', title: event[1] });
       case 'w':
-        return this.#warnOf(event[1], event[2]);
+        return this.#voice.warn(event[1], wordScriptWarning(event[1], event[2]));
       case 'e':
         return this.#tellScriptError(event);
     }
@@ -195,7 +201,7 @@ export class Engine {
         error: { code: 'WF_INTERNAL', message: `The sandbox made a wrong key for call ${n}.` },
       });
     }
-    this.#tell({ type: 'call.queued', n, label, phase, key });
+    this.#voice.tell({ type: 'call.queued', n, label, phase, key });
     this.#dispatcher.add({
       n,
       execute: () => {
@@ -210,12 +216,12 @@ export class Engine {
   #settle(call: LiveCall, promptJson: string, outcome: CallOutcome): void {
     if (outcome.kind === 'cancelled') {
       this.tally.finish(call.n, 'no-result');
-      return this.#tellFinished(call, 'no-result', undefined, undefined, outcome.attempts);
+      return this.#voice.tellFinished(call, { status: 'no-result', attempts: outcome.attempts });
     }
     this.tally.spend(outcome.usage);
     if (outcome.kind === 'failed' && outcome.shared) {
       this.tally.finish(call.n, 'no-result', outcome.error);
-      this.#tellFinished(call, 'no-result', outcome.error, outcome.usage, outcome.attempts);
+      this.#voice.tellFinished(call, { ...outcome, status: 'no-result' });
       return this.#finish({ how: 'shared-failure', error: outcome.error });
     }
     const ok = outcome.kind === 'ok';
@@ -227,19 +233,19 @@ export class Engine {
       endedAt: clock.now(),
     });
     this.tally.finish(call.n, ok ? 'ok' : 'failed', ok ? undefined : outcome.error);
-    this.#tellFinished(call, ok ? 'ok' : 'failed', ok ? undefined : outcome.error, outcome.usage, outcome.attempts);
+    this.#voice.tellFinished(call, { ...outcome, status: ok ? 'ok' : 'failed' });
     if (call.options?.depsPatterns !== undefined) void this.#checkDeps(call);
     if (this.#end !== undefined) return;
     const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;
     const json = ok ? outcome.output : JSON.stringify({ name, code, message, tell: outcome.tell });
-    this.#deliver(call.n, ok, json, outcome.usage?.outputTokens ?? 0);
+    this.#outbox.put(call.n, ok, json, outcome.usage?.outputTokens ?? 0);
   }
 
   /** Files that a call depends on must not be written by the workflow itself: its key would not stand for them. */
   async #checkDeps({ label, options }: LiveCall): Promise<void> {
     const now = await this.#o.hashDeps(options?.depsPatterns ?? [], options?.cwd ?? null);
     if (now.digest === options?.deps) return;
-    this.#tell({
+    this.#voice.tell({
       type: 'warning',
       code: 'WF_DEPS_CHANGED',
       message: `Files that deps of "${label}" names changed while it ran: a resume will take its answer for out of date.`,
@@ -254,7 +260,7 @@ export class Engine {
     this.tally.see(n, label, phase, key);
     this.tally.reuse(n, result);
     this.#feeder?.delivered(kept);
-    this.#tell({
+    this.#voice.tell({
       type: 'call.finished',
       n,
       label,
@@ -272,7 +278,7 @@ export class Engine {
       this.#timers.delete(id);
       if (this.#end !== undefined) return;
       this.#journal.writeTimer(id, { n, ms, path });
-      this.#deliver(id, true, '', 0);
+      this.#outbox.put(id, true, '', 0);
     });
     this.#timers.set(id, cancel);
   }
@@ -291,29 +297,6 @@ export class Engine {
       this.#journal.writeScript({ name: id, path, sha256: script.sha256, source: script.source });
     }
     this.#o.sandbox.send({ t: 'workflow', ok: true, script: forSandbox(script), name: script.meta.name });
-  }
-
-  /** Outcomes of one tick go down together; each is a turn of its own there. */
-  #deliver(id: number, ok: boolean, json: string, tokens: number): void {
-    const body = Buffer.from(json);
-    this.#outbox.items.push([id, ok ? 1 : 0, body.length, tokens]);
-    this.#outbox.bodies.push(body);
-    if (this.#flushing) return;
-    this.#flushing = true;
-    setImmediate(() => {
-      this.#flushing = false;
-      const { items, bodies } = this.#outbox;
-      this.#outbox = { items: [], bodies: [] };
-      if (this.#end === undefined) this.#o.sandbox.send({ t: 'deliver', items }, Buffer.concat(bodies));
-    });
-  }
-
-  #warnJournal(reason: string): void {
-    this.#tell({
-      type: 'warning',
-      code: 'WF_JOURNAL_WRITE',
-      message: `The journal cannot be written (${reason}); the run goes on, lines are kept in memory and tried again. Until that works, a resume would run these calls again.`,
-    });
   }
 
   #checkOwner(): boolean {
@@ -336,48 +319,9 @@ export class Engine {
     this.#resolve(end);
   }
 
-  #warnOf(code: string, text: string): void {
-    if (code === 'WF_UNKNOWN_OPTION') {
-      return this.#tell({
-        type: 'warning',
-        code,
-        message: `agent(): unknown option ${JSON.stringify(text)} is ignored.`,
-      });
-    }
-    this.#tell({ type: 'warning', code, message: text });
-  }
-
   #tellScriptError([, how, slot, told]: UpEvent & { 0: 'e' }): void {
     const error = explainScriptError(told, this.#sources);
     if (told.ofCall !== true) this.tally.addScriptError(error);
-    this.#tell(tellScriptError(how, slot, error));
-  }
-
-  #tellFinished(
-    call: LiveCall,
-    status: 'ok' | 'failed' | 'no-result',
-    error: ErrorRecord | undefined,
-    usage: CallUsage | undefined,
-    attempts: number,
-  ): void {
-    this.#tell({
-      type: 'call.finished',
-      n: call.n,
-      label: call.label,
-      phase: call.phase,
-      status,
-      reused: false,
-      from: null,
-      ...(error === undefined ? {} : { error }),
-      ...(usage === undefined ? {} : { usage }),
-      attempts,
-      durationMs: call.startedAt === 0 ? 0 : this.#o.clock.now() - call.startedAt,
-    });
-  }
-
-  #tell(event: DistributiveOmit<RunEvent, 't'>): void {
-    this.#o.onEvent({ t: isoTime(this.#o.clock.now()), ...event } as RunEvent);
+    this.#voice.tell(tellScriptError(how, slot, error));
   }
 }
-
-export type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;

@@ -1,6 +1,6 @@
 /** How an error of a script is told that did not end it. */
 import type { ErrorRecord } from '../shared/outcome.js';
-import type { DistributiveOmit } from './engine.js';
+import type { UntimedEvent } from './run-voice.js';
 import type { RunEvent } from './events.js';
 import type { UpEvent } from './sandbox/frames.js';
 
@@ -10,11 +10,7 @@ const UNCAUGHT = {
 } as const;
 
 /** @param slot `parallel[0]`, for an error that became null there */
-export function tellScriptError(
-  how: (UpEvent & { 0: 'e' })[1],
-  slot: string,
-  error: ErrorRecord,
-): DistributiveOmit<RunEvent, 't'> {
+export function tellScriptError(how: (UpEvent & { 0: 'e' })[1], slot: string, error: ErrorRecord): UntimedEvent {
   const { message, file, line, column } = error;
   const told = `${message}${line === undefined ? '' : ` (${file}:${line}:${column})`}`;
   if (how === 'slot') return { type: 'log', level: 'warn', message: `${slot} failed: ${told}`, error };

@@ -69,7 +69,9 @@ describe('the published package', () => {
     const files = (JSON.parse(listing) as { files: { path: string }[] }[])[0]?.files.map(({ path }) => path) ?? [];
     const strange = files.filter(
       (file) =>
-        !/^(dist\/.+\.(c?js|d\.ts)|types\/workflow\.d\.ts|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(file),
+        !/^(dist\/.+\.(c?js|d\.ts)|dist\/THIRD-PARTY-NOTICES\.txt|types\/workflow\.d\.ts|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+          file,
+        ),
     );
     expect(strange).toEqual([]);
     const needed = [

@@ -217,7 +217,12 @@ return all`);
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
     expect(stderr).toMatch(/please sign in/);
     expect(stderr).not.toMatch(/never/);
-    expect(backend.ledger.starts().map(({ label }) => label)).toEqual(['slow', 'refused']);
+    expect(
+      backend.ledger
+        .starts()
+        .map(({ label }) => label)
+        .toSorted(),
+    ).toEqual(['refused', 'slow']);
     expect(answeredLabels(project)).toEqual(['slow']);
     expect(readState(project)).toMatchObject({ status: 'failed', cause: 'WF_AUTH', exitCode: 6 });
     backend.setRules([]);

@@ -175,6 +175,7 @@ describe('ends as failed, exit 1, with a code and a reason', () => {
     const project = makeProject({ files: { 'flow.js': workflow(body) } });
     const { code: exit, stdout, stderr } = await runWf(['run', 'flow.js', ...LIMITS, ...MOCK], { project });
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+    expect(stderr).toMatch(/Run failed/);
     await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
     const state = readState(project);
     expect(state.status).toBe('failed');

@@ -9,11 +9,13 @@ import { runFile } from './support/run-script.js';
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'writing-workflows.md'), 'utf8');
 
 /** What stands between the fences marked `js runnable`, with the args named there. */
-const examples = [...page.matchAll(/^```js runnable(?: args=(.*))?\n([\s\S]*?)^```$/gm)].map(([, args, source = '']) => ({
-  name: /name: '([^']+)'/.exec(source)?.[1] ?? '',
-  args,
-  source,
-}));
+const examples = [...page.matchAll(/^```js runnable(?: args=(.*))?\n([\s\S]*?)^```$/gm)].map(
+  ([, args, source = '']) => ({
+    name: /name: '([^']+)'/.exec(source)?.[1] ?? '',
+    args,
+    source,
+  }),
+);
 
 /** What examples call by name. */
 const SAVED = `export const meta = { name: 'topic-report', description: 'Reports on a topic.' }

@@ -4,6 +4,7 @@ import { messageOf } from '../../shared/errors.js';
 import { type LiteralProblem, readLiteral } from '../read-literal.js';
 import { type CheckContext, calledName, readOptions, resolveConstant } from './context.js';
 import { findContradiction } from './find-contradiction.js';
+import type { createCompiler } from './schema-compilers.js';
 
 /** Schemas that stand literally in the script: they must compile, and some value must fit. */
 export async function checkSchemas(context: CheckContext, nodes: Iterable<ast.Expression>): Promise<void> {
@@ -77,22 +78,15 @@ async function explainSchema(
 
 /** Makes compilers when a schema needs one, each once: why a schema does not compile. */
 function makeCompiler(): (schema: object) => Promise<string | undefined> {
-  const options = {
-    strict: false,
-    logger: false,
-    validateFormats: false,
-    unicodeRegExp: false,
-    addUsedSchema: false,
-  } as const;
-  let older: Promise<{ compile(schema: object): unknown }> | undefined;
-  let newer: typeof older;
+  const made = new Map<7 | 2020, ReturnType<typeof createCompiler>>();
   return async (schema) => {
     const { $schema, ...rest } = schema as { $schema?: unknown };
-    const isNewer = typeof $schema === 'string' && /20(?:19-09|20-12)/.test($schema);
-    if (isNewer) newer ??= import('ajv/dist/2020.js').then(({ Ajv2020 }) => new Ajv2020(options));
-    else older ??= import('ajv').then(({ Ajv }) => new Ajv(options));
+    const draft = typeof $schema === 'string' && /20(?:19-09|20-12)/.test($schema) ? 2020 : 7;
+    const { createCompiler } = await import('./schema-compilers.js');
+    const compiler = made.get(draft) ?? createCompiler(draft);
+    made.set(draft, compiler);
     try {
-      (await (isNewer ? newer : older))?.compile(rest);
+      compiler.compile(rest);
       return undefined;
     } catch (error) {
       return messageOf(error)

@@ -1,0 +1,52 @@
+/** Words for what happens in a run: the engine says what it does here, and listeners hear it with its time. */
+import { type Clock, isoTime } from '../shared/clock.js';
+import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
+import type { LiveCall } from './engine-options.js';
+import type { EventListener, RunEvent } from './events.js';
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+export type UntimedEvent = DistributiveOmit<RunEvent, 't'>;
+
+export interface RunVoice {
+  tell(event: UntimedEvent): void;
+  warn(code: string, message: string): void;
+  tellFinished(call: LiveCall, end: FinishedCall): void;
+}
+
+export interface FinishedCall {
+  status: 'ok' | 'failed' | 'no-result';
+  error?: ErrorRecord | undefined;
+  usage?: CallUsage | undefined;
+  attempts: number;
+}
+
+export function createRunVoice(clock: Clock, listener: EventListener): RunVoice {
+  const tell = (event: UntimedEvent): void => listener({ t: isoTime(clock.now()), ...event } as RunEvent);
+  return {
+    tell,
+    warn: (code, message) => tell({ type: 'warning', code, message }),
+    tellFinished: (call, { status, error, usage, attempts }) =>
+      tell({
+        type: 'call.finished',
+        n: call.n,
+        label: call.label,
+        phase: call.phase,
+        status,
+        reused: false,
+        from: null,
+        ...(error === undefined ? {} : { error }),
+        ...(usage === undefined ? {} : { usage }),
+        attempts,
+        durationMs: call.startedAt === 0 ? 0 : clock.now() - call.startedAt,
+      }),
+  };
+}
+
+/** What a warning of the sandbox means in words. */
+export function wordScriptWarning(code: string, text: string): string {
+  return code === 'WF_UNKNOWN_OPTION' ? `agent(): unknown option ${JSON.stringify(text)} is ignored.` : text;
+}
+
+export const wordJournalFailure = (reason: string): string =>
+  `The journal cannot be written (${reason}); the run goes on, lines are kept in memory and tried again. ` +
+  'Until that works, a resume would run these calls again.';
