@@ -1,7 +1,6 @@
 /** How an error of a script is told that did not end it. */
 import type { ErrorRecord } from '../shared/outcome.js';
 import type { UntimedEvent } from './run-voice.js';
-import type { RunEvent } from './events.js';
 import type { UpEvent } from './sandbox/frames.js';
 
 const UNCAUGHT = {
