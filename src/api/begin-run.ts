@@ -103,6 +103,7 @@ export function beginRun(base: Beginning): RunHandle {
       onEvent: tell,
       isOwner: () => claim.isUnchallenged(),
       onProcess: (pid) => {
+        events.flush();
         if (guard === undefined) {
           guard = startGuard({ nodePath: process.execPath });
           if (sandbox.pid !== undefined) guard.watch(sandbox.pid);

@@ -2,8 +2,8 @@
 import type { CarriedLines, KeptResult } from '../journal/carry.js';
 import type { DownHead } from './sandbox/frames.js';
 
-const WINDOW_BYTES = 8 << 20;
-const FRAME_BYTES = 1 << 20;
+const WINDOW_BYTES = 4 << 20;
+const FRAME_BYTES = 256 << 10;
 
 export interface AnswerFeeder {
   /** Sends as much as fits the window. */
@@ -45,11 +45,23 @@ export function createAnswerFeeder(
     }
   };
 
+  const sendOne = (answer: KeptResult): void => {
+    const output = carried.readOutput(answer);
+    ahead.set(answer.kept, output.length);
+    aheadBytes += output.length;
+    send({ t: 'answers', items: [[answer.kept, output.length]], reset: false }, output);
+  };
+
   return {
     feed: () => sendFrom(false),
     need(kept) {
       const position = positions.get(kept);
-      if (position === undefined) return;
+      // It is on its way.
+      if (position === undefined || ahead.has(kept)) return;
+      if (position < next) return sendOne(answers[position] as KeptResult);
+      if (aheadBytes < WINDOW_BYTES) sendFrom(false);
+      if (ahead.has(kept)) return;
+      // What was sent and not asked for fills the window: it is given up there, and asked for again if need be.
       next = position;
       ahead.clear();
       aheadBytes = 0;

@@ -6,7 +6,7 @@
 import { answerPlace, isCanonical, restAfterKind } from './canonical-line.js';
 import { encodeResult, encodeScript, encodeTimer } from './encode.js';
 import type { HitEntry, ResultEntry, ScriptEntry, TimerEntry } from './entry.js';
-import { type DecodedLine, decodeLine, parseWholeLine, resultHeader, sealPieces } from './line.js';
+import { createLineBatch, type DecodedLine, decodeLine, type LineBatch, parseWholeLine, resultHeader } from './line.js';
 import { type HeaderOf, type JournalDamage, type ScannedLine, scanJournal } from './read-journal.js';
 import type { JournalSource, JournalStore } from './store.js';
 
@@ -75,12 +75,9 @@ const BATCH_BYTES = 1 << 20;
 export function carryLines(source: JournalSource, sourceRun: string, store: JournalStore): CarriedLines {
   const { candidates, damage } = collect(source);
   const lines: KeptLine[] = [];
-  let batch: Buffer[] = [];
-  let batched = 0;
+  const batch = createLineBatch(BATCH_BYTES + (BATCH_BYTES >> 2));
   const write = (): void => {
-    if (batched > 0) store.append(Buffer.concat(batch, batched));
-    batch = [];
-    batched = 0;
+    if (batch.size > 0) store.append(batch.take());
   };
   const timers = new Set<string>();
   for (const candidate of candidates) {
@@ -92,12 +89,10 @@ export function carryLines(source: JournalSource, sourceRun: string, store: Jour
       timers.add(id);
     }
     const kept = lines.length + 1;
-    const copied = copyLine(candidate, kept, sourceRun, source);
-    if (copied === undefined) continue;
-    lines.push(copied.line);
-    batch.push(copied.bytes);
-    batched += copied.bytes.length;
-    if (batched >= BATCH_BYTES) write();
+    const line = copyLine(candidate, kept, sourceRun, source, batch);
+    if (line === undefined) continue;
+    lines.push(line);
+    if (batch.size >= BATCH_BYTES) write();
   }
   write();
   return {
@@ -182,19 +177,22 @@ function copyLine(
   kept: number,
   sourceRun: string,
   source: JournalSource,
-): { line: KeptLine; bytes: Buffer } | undefined {
+  batch: LineBatch,
+): KeptLine | undefined {
   const { header } = candidate;
   const from = header.from ?? sourceRun;
   if (header.type === 'timer') {
     const line: KeptLine = { type: 'timer', kept, n: header.n, ms: header.ms, path: header.path ?? '' };
-    return { line, bytes: encodeTimer({ from, kept, n: line.n, ms: line.ms, path: line.path }) };
+    batch.addSealed(encodeTimer({ from, kept, n: line.n, ms: line.ms, path: line.path }));
+    return line;
   }
   if (header.type === 'script') {
     const { name, path, sha256, source: text } = header;
     const line: KeptLine = { type: 'script', kept, name, path, sha256, source: text };
-    return { line, bytes: encodeScript({ from, kept, name, path, sha256, source: text }) };
+    batch.addSealed(encodeScript({ from, kept, name, path, sha256, source: text }));
+    return line;
   }
-  return copyResult(candidate, header, { from, kept }, source);
+  return copyResult(candidate, header, { from, kept }, source, batch);
 }
 
 function copyResult(
@@ -202,7 +200,8 @@ function copyResult(
   header: HeaderOf<ResultEntry>,
   carried: { from: string; kept: number },
   source: JournalSource,
-): { line: KeptLine; bytes: Buffer } | undefined {
+  batch: LineBatch,
+): KeptLine | undefined {
   const taken = candidate.identity ?? header;
   const identity = {
     n: taken.n,
@@ -214,16 +213,15 @@ function copyResult(
   };
   const raw = source.readAt(candidate.offset, candidate.length);
   const answerAt = candidate.canonical ? answerPlace(raw) : undefined;
-  let bytes: Buffer;
   if (answerAt !== undefined) {
-    bytes = sealPieces(resultHeader({ ...identity, ...carried, kind: header.kind }), restAfterKind(raw));
+    batch.add(resultHeader({ ...identity, ...carried, kind: header.kind }), restAfterKind(raw));
   } else {
     const decoded = decodeLine(raw);
     if (typeof decoded === 'string') return undefined;
     const rest = { ...readRest(decoded), ...identity, ...carried, kind: header.kind };
-    bytes = encodeResult(rest, decoded.output?.toString());
+    batch.addSealed(encodeResult(rest, decoded.output?.toString()));
   }
-  const line: KeptLine = {
+  return {
     type: 'result',
     ...identity,
     ...carried,
@@ -238,7 +236,6 @@ function copyResult(
     lineLength: candidate.length,
     delivered: candidate.place !== undefined,
   };
-  return { line, bytes };
 }
 
 function readRest(line: DecodedLine): Partial<ResultEntry> {

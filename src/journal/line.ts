@@ -24,9 +24,50 @@ function writeSum(line: Buffer): Buffer {
   return line;
 }
 
-/** Joins header text, raw answer bytes and rest bytes to a sealed line, without decoding the bytes. */
-export function sealPieces(head: string, ...pieces: Buffer[]): Buffer {
-  return writeSum(Buffer.concat([Buffer.from(head), ...pieces, Buffer.from(',"sum":"00000000"}\n')]));
+/** Gathers sealed lines in one buffer: a resume copies every line of its source, and a buffer a line is what costs. */
+export interface LineBatch {
+  /** Adds a line of header text and raw bytes that follow it. */
+  add(head: string, rest: Buffer): void;
+  addSealed(line: Buffer): void;
+  /** Everything added since the last `take`. */
+  take(): Buffer;
+  readonly size: number;
+}
+
+const TAIL = ',"sum":"00000000"}\n';
+
+export function createLineBatch(capacity: number): LineBatch {
+  let buffer = Buffer.allocUnsafe(capacity);
+  let end = 0;
+  const reserve = (bytes: number): void => {
+    if (end + bytes <= buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(buffer.length * 2, end + bytes));
+    buffer.copy(larger, 0, 0, end);
+    buffer = larger;
+  };
+  return {
+    add(head, rest) {
+      reserve(head.length * 3 + rest.length + TAIL.length);
+      const start = end;
+      end += buffer.write(head, end);
+      end += rest.copy(buffer, end);
+      end += buffer.write(TAIL, end, 'latin1');
+      writeSum(buffer.subarray(start, end));
+    },
+    addSealed(line) {
+      reserve(line.length);
+      end += line.copy(buffer, end);
+    },
+    take() {
+      const taken = buffer.subarray(0, end);
+      buffer = Buffer.allocUnsafe(capacity);
+      end = 0;
+      return taken;
+    },
+    get size() {
+      return end;
+    },
+  };
 }
 
 /** The start of a result line up to its `kind`. */

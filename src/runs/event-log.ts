@@ -12,6 +12,8 @@ const STATE_CHANGES = new Set(['run.started', 'call.started', 'call.finished', '
 
 export interface EventLog {
   write(event: { type: string }): void;
+  /** Writes what is waiting: when a process is started, so that whoever looks after a kill finds its call. */
+  flush(): void;
   close(): void;
 }
 
@@ -21,12 +23,11 @@ export function openEventLog(path: string): EventLog {
   try {
     fd = openSync(path, 'a', 0o600);
   } catch {
-    return { write() {}, close() {} };
+    return { write() {}, flush() {}, close() {} };
   }
   let batch = '';
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
-  let soon = false;
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
@@ -40,24 +41,15 @@ export function openEventLog(path: string): EventLog {
       fd = undefined;
     }
   };
-  /** Before the agent can do anything: whoever looks after a kill must find every call that was started. */
-  const flushSoon = (): void => {
-    if (soon) return;
-    soon = true;
-    setImmediate(() => {
-      soon = false;
-      flush();
-    });
-  };
   return {
     write(event) {
       if (fd === undefined || (bytes > MAX_FILE_BYTES && !STATE_CHANGES.has(event.type))) return;
       const line = JSON.stringify(event);
       batch += `${line.length <= MAX_TEXT ? line : JSON.stringify(event, cutText)}\n`;
       if (batch.length >= BATCH_BYTES || event.type === 'run.started') flush();
-      else if (event.type === 'call.started') flushSoon();
       else timer ??= setTimeout(flush, BATCH_MS).unref();
     },
+    flush,
     close() {
       flush();
       if (fd !== undefined) closeSync(fd);

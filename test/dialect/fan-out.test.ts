@@ -208,7 +208,7 @@ describe('ceilings', () => {
     );
   });
 
-  it('C162 probe 48 C107 the agent cap: null in slots with one line, thrown by a bare call; its text names the cap', async () => {
+  it('C162 probe 48 C107 B-060 the agent cap: null in slots with one line, thrown by a bare call; its text names the cap', async () => {
     const capped = await runProbes<{ slots: unknown[]; stages: unknown[]; bare: Thrown }>(
       project,
       `await probe('slots', () => parallel([1, 2, 3, 4, 5].map((i) => () => agent('fast ' + i))))
@@ -239,7 +239,7 @@ out.n = n`,
     expect(many.table).toMatchObject({ n: 1000, last: { thrown: 'WorkflowAgentCapError' } });
   });
 
-  it('C140 C141 C142 probe 49 C107 the budget: frozen, the next call throws, what runs may finish', async () => {
+  it('C140 C141 C142 probe 49 C107 B-060 the budget: frozen, the next call throws, what runs may finish', async () => {
     const usage = { in: 1, out: 100 };
     const paid = await runProbes<Record<string, unknown>>(
       project,

@@ -29,6 +29,16 @@ describe('an unchanged script', () => {
     expect(two.state.counts).toMatchObject({ calls: 4, reused: 4, executed: 0 });
   });
 
+  it('C170 B-110 the same script with CRLF line ends: no call runs', async () => {
+    const project = makeProject();
+    const source = `${META}return await agent(\`one\ntwo\`)\n`;
+    const one = await first(project, source);
+    project.write('crlf.js', source.replaceAll('\n', '\r\n'));
+    const two = await again(project, one, [], 'crlf.js');
+    expect(dispatched(two)).toEqual([]);
+    expect(two.result).toBe(one.result);
+  });
+
   it('C174 probe 60 a concurrent pipeline whose items ended in another order than they began: no call runs', async () => {
     const project = makeProject();
     const source = `${META}const order = []

@@ -1,7 +1,7 @@
 /** Collects what happened and sends it up in batches: when waiting, when much has gathered, or when time has passed. */
 import type { UpEvent, UpMessage } from './frames.js';
 
-const FLUSH_CHARS = 1 << 18;
+const FLUSH_CHARS = 1 << 16;
 /** The supervisor takes a silence longer than a turn's limit for a hang, so turns of a long replay must be heard of. */
 const FLUSH_AFTER_MS = 20;
 
