@@ -70,6 +70,13 @@ export function beginRun(base: Beginning): RunHandle {
     const carried = takeOver(base.sourceJournal, journal);
     if (carried !== undefined) heartbeat.update({ copied: true });
     let guard: Guard | undefined;
+    const openGuard = (): Guard => {
+      if (guard !== undefined) return guard;
+      guard = startGuard({ nodePath: process.execPath });
+      if (sandbox.pid !== undefined) guard.watch(sandbox.pid);
+      return guard;
+    };
+    sandbox.onSlow(() => void openGuard());
     engine = new Engine({
       runId: record.runId,
       root: record.lineage.root,
@@ -104,11 +111,7 @@ export function beginRun(base: Beginning): RunHandle {
       isOwner: () => claim.isUnchallenged(),
       onProcess: (pid) => {
         events.flush();
-        if (guard === undefined) {
-          guard = startGuard({ nodePath: process.execPath });
-          if (sandbox.pid !== undefined) guard.watch(sandbox.pid);
-        }
-        guard.watch(pid);
+        openGuard().watch(pid);
       },
       onProcessEnd: (pid) => guard?.forget(pid),
     });

@@ -37,9 +37,12 @@ export interface SandboxLink {
   listen(listener: (message: UpMessage) => void): void;
   /** Sets the limits once they are known; the process is started before the script is even read. */
   limit(limits: { turnTimeoutMs: number; memoryMb: number }): void;
+  /** Calls back once, when a turn takes long: should this process be killed now, nobody would end a stuck isolate. */
+  onSlow(callback: () => void): void;
 }
 
 const CHECK_EVERY_MS = 100;
+const SLOW_MS = 1000;
 /** Beyond the turn's own limit, which the isolate enforces itself where it can. */
 const TURN_GRACE_MS = 1000;
 /** The isolate's limit is soft; beyond this the process is ended from outside. */
@@ -84,6 +87,7 @@ class Link implements SandboxLink {
   /** Time without a sign of life, counted in ticks so that a suspended laptop does not count. */
   #silentMs = 0;
   #death: SandboxDeath | undefined;
+  #slow: () => void = () => {};
   #limits = { turnTimeoutMs: 30_000, memoryMb: 256 };
 
   constructor(child: ChildProcess) {
@@ -116,6 +120,10 @@ class Link implements SandboxLink {
 
   limit(limits: { turnTimeoutMs: number; memoryMb: number }): void {
     this.#limits = limits;
+  }
+
+  onSlow(callback: () => void): void {
+    this.#slow = callback;
   }
 
   send(head: DownHead, body?: Buffer): void {
@@ -170,6 +178,10 @@ class Link implements SandboxLink {
     }
     if (this.#resting || this.#sent === 0 || this.#got > this.#sent) return;
     this.#silentMs += CHECK_EVERY_MS;
+    if (this.#silentMs > SLOW_MS) {
+      this.#slow();
+      this.#slow = () => {};
+    }
     const limit = this.#limits.turnTimeoutMs + TURN_GRACE_MS;
     if (this.#silentMs > limit) this.#end({ why: 'unresponsive', afterMs: this.#limits.turnTimeoutMs });
   }

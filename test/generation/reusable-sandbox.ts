@@ -63,6 +63,7 @@ export function createReusableSandbox(): ReusableSandbox {
           early = undefined;
         },
         limit: (limits) => real.limit(limits),
+        onSlow() {},
       };
     },
     rest: () =>

@@ -179,4 +179,36 @@ Run completed in 9.0 s: 2 of 3 calls gave an answer.
     expect(text).toContain(`      and 960 more: wf show ${RUN}\n`);
     expect(text.split('\n').length).toBeLessThan(60);
   });
+
+  test('B-061 errors of the script that did not end it stand apart from failed calls, with their place and frame', () => {
+    const error = (line: number, message: string) => ({
+      code: 'WF_SCRIPT_THREW',
+      message,
+      file: 'x.js',
+      line,
+      column: 3,
+      frame: `> ${line} | oops()\n    |   ^`,
+    });
+    const text = summarize({
+      scriptErrors: { count: 9, first: [1, 2, 3, 4].map((n) => error(n, `ReferenceError: no ${n}`)) },
+    });
+    expect(text).toContain('  script   9 errors in the script became null in a slot, or nobody caught it:\n');
+    expect(text).toContain('      ReferenceError: no 1 (x.js:1:3)\n    > 1 | oops()\n        |   ^\n');
+    // Frames of the first three; the place of each.
+    expect(text).toContain('ReferenceError: no 4 (x.js:4:3)\n');
+    expect(text).not.toContain('> 4 | oops()');
+  });
+
+  test('an error with callers and a cause', () => {
+    const cause = { code: 'WF_SCRIPT_THREW', message: 'TypeError: inner', file: 'x.js', line: 9, column: 1 };
+    const stack = '    at a (x.js:2:1)\n    at async b (x.js:5:3)\n    at async x.js:7:1';
+    const text = summarize({
+      status: 'failed',
+      error: { code: 'WF_SCRIPT_THREW', message: 'outer', file: 'x.js', line: 2, column: 1, stack, cause },
+    });
+    expect(text).toContain(
+      'cause    WF_SCRIPT_THREW: outer (x.js:2:1)\n      at async b (x.js:5:3)\n      at async x.js:7:1\n',
+    );
+    expect(text).toContain('because  TypeError: inner (x.js:9:1)\n');
+  });
 });
