@@ -75,37 +75,19 @@ function exactOrPrefix(calls: readonly CallDetail[], text: string): CallDetail[]
   return exact.length > 0 ? exact : calls.filter((call) => call.label.startsWith(text) || call.key?.startsWith(text));
 }
 
-const toView = ({
-  n,
-  seq,
-  nth,
-  path,
-  key,
-  label,
-  phase,
-  status,
-  reused,
-  from,
-  attempts,
-  startedAt,
-  endedAt,
-  error,
-}: CallDetail): CallView => ({
-  n,
-  seq,
-  nth,
-  path,
-  key,
-  label,
-  phase,
-  status,
-  reused,
-  from,
-  attempts,
-  startedAt,
-  endedAt,
-  ...(error === undefined ? {} : { error }),
-});
+/** A row of the run: what only `wf show <run> <call>` shows stays out. */
+function toView({
+  prompt: _p,
+  options: _o,
+  output: _a,
+  usage: _u,
+  model: _m,
+  backend: _b,
+  sessionId: _s,
+  ...view
+}: CallDetail): CallView {
+  return view;
+}
 
 function countPhases(calls: readonly CallDetail[]): RunView['phases'] {
   const titles = [...new Set(calls.map((call) => call.phase))];

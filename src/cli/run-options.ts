@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseCommandLine, type RunWorkflowOptions } from '../index.js';
+import { EFFORTS } from '../shared/agent-options.js';
 import { messageOf, WfError } from '../shared/errors.js';
 import { isNewRunId } from '../shared/ids.js';
 import type { RunFlags } from './commands/run-flags.js';
@@ -36,7 +37,7 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
     command: flags.command === undefined ? undefined : parseCommandLine(flags.command),
     mock: flags.mock,
     model: flags.model,
-    effort: readChoice('--effort', flags.effort, ['low', 'medium', 'high', 'xhigh', 'max']),
+    effort: readChoice('--effort', flags.effort, EFFORTS),
     permission: readChoice('--permission', flags.permission, ['read', 'edit', 'full']),
     concurrency: readCount('--concurrency', flags.concurrency),
     maxAgents: readCount('--max-agents', flags.maxAgents),

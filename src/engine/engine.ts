@@ -14,7 +14,7 @@ import { explainDeath } from './explain-death.js';
 import { createOutcomeOutbox, type OutcomeOutbox } from './outcome-outbox.js';
 import { createRunJournal, type RunJournal } from './run-journal.js';
 import { createRunVoice, type RunVoice, wordJournalFailure, wordScriptWarning } from './run-voice.js';
-import { type CallOptions, keyOptionsOf } from './sandbox/call-options.js';
+import type { CallOptions } from './sandbox/call-options.js';
 import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import type { SandboxDeath } from './sandbox-link.js';
 import { explainScriptError } from './script-error.js';
@@ -195,7 +195,7 @@ export class Engine {
     this.tally.see(n, label, phase, key);
     // The sandbox is the less trusted side: a key is made again before anything is spent on it.
     const promptJson = JSON.stringify(prompt);
-    if (callKey(promptJson, options === undefined ? undefined : keyOptionsOf(options)) !== key) {
+    if (callKey(promptJson, options) !== key) {
       return this.#finish({
         how: 'failed',
         error: { code: 'WF_INTERNAL', message: `The sandbox made a wrong key for call ${n}.` },

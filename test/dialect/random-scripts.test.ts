@@ -13,7 +13,7 @@ import { requireBuild } from '../support/run-wf.js';
 import { seededRandom, testSeed } from '../support/seeds.js';
 import { answerTo, expectedOf, type Generated, pieces, writeScripts } from './support/random-scripts.js';
 
-const RUNS = 25 * Number(process.env.WF_SOAK ?? 1);
+const RUNS = 40 * Number(process.env.WF_SOAK ?? 1);
 
 /** Answers with the prompt itself, after a little while that the seed decides, so that answers overtake each other. */
 function makeBackend(seed: number) {
@@ -97,7 +97,12 @@ describe('generated scripts', () => {
       });
     });
     try {
-      await fc.assert(property, { seed: testSeed(), numRuns: RUNS, interruptAfterTimeLimit: 100_000 + RUNS * 8_000 });
+      await fc.assert(property, {
+        seed: testSeed(),
+        numRuns: RUNS,
+        interruptAfterTimeLimit: 100_000 + RUNS * 8_000,
+        markInterruptAsFailure: true,
+      });
     } finally {
       process.off('unhandledRejection', onUnhandled);
     }

@@ -3,6 +3,7 @@
  * it never reaches the supervisor and leaves no line.
  */
 import type { KeyOptions } from '../../journal/key.js';
+import { EFFORTS } from '../../shared/agent-options.js';
 import { loadSchemas } from './load-schemas.js';
 import type { Cause } from './prelude/errors.js';
 
@@ -72,9 +73,9 @@ const CHECKS: Record<string, (value: unknown) => string | undefined> = {
   schema: (value) => (typeof value === 'object' && !Array.isArray(value) ? undefined : 'must be a JSON Schema object'),
   model: isText,
   effort: (value) =>
-    ['low', 'medium', 'high', 'xhigh', 'max'].includes(value as string)
+    (EFFORTS as readonly unknown[]).includes(value)
       ? undefined
-      : `must be one of low, medium, high, xhigh, max; got ${JSON.stringify(value)}`,
+      : `must be one of ${EFFORTS.join(', ')}; got ${JSON.stringify(value)}`,
   isolation: (value) =>
     value === 'worktree'
       ? undefined
@@ -94,37 +95,3 @@ const CHECKS: Record<string, (value: unknown) => string | undefined> = {
   backend: isText,
   deps: isTexts,
 };
-
-/** What of the options belongs to the key. `undefined` when nothing does. */
-export function keyOptionsOf(options: CallOptions): KeyOptions {
-  const {
-    schema,
-    model,
-    effort,
-    isolation,
-    agentType,
-    agentDigest,
-    tools,
-    disallowedTools,
-    bashCommandClamp,
-    cwd,
-    backend,
-    deps,
-    salt,
-  } = options;
-  return {
-    schema,
-    model,
-    effort,
-    isolation,
-    agentType,
-    agentDigest,
-    tools,
-    disallowedTools,
-    bashCommandClamp,
-    cwd,
-    backend,
-    deps,
-    salt,
-  };
-}

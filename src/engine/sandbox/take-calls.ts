@@ -1,6 +1,6 @@
 /** Takes what a workflow queued in its last turn: calls, timers, children, and what it has to say. */
 import { callKey } from '../../journal/key.js';
-import { type CallOptions, checkCallOptions, keyOptionsOf } from './call-options.js';
+import { type CallOptions, checkCallOptions } from './call-options.js';
 import type { HostCall, IsolateHost, TurnEnd } from './isolate-host.js';
 import { endWorkflow, failWorkflow, type LoopState, settle } from './loop-state.js';
 import type { OpenAgent, OpenTimer } from './open-calls.js';
@@ -90,7 +90,7 @@ function takeAgent(state: LoopState, host: IsolateHost, call: HostCall): void {
     if ('options' in checked) options = checked.options;
   }
   const prompt = JSON.stringify(promptText);
-  const key = callKey(prompt, options === undefined ? undefined : keyOptionsOf(options));
+  const key = callKey(prompt, options);
   const place = `${key}${path}`;
   const nth = state.nths.get(place) ?? 0;
   state.nths.set(place, nth + 1);

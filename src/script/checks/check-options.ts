@@ -1,32 +1,9 @@
 import type * as ast from 'acorn';
 import { full } from 'acorn-walk';
+import { AGENT_OPTIONS, EFFORTS } from '../../shared/agent-options.js';
 import { nearestWord } from '../../shared/nearest-word.js';
 import { describeNode } from '../read-literal.js';
 import { type CheckContext, calledName, readOptions, resolveConstant, textOf } from './context.js';
-
-/** The options of `agent()`: those of the dialect, then our own. */
-const AGENT_OPTIONS = [
-  'label',
-  'phase',
-  'schema',
-  'model',
-  'effort',
-  'isolation',
-  'agentType',
-  'stallMs',
-  'disallowedTools',
-  'bashCommandClamp',
-  'timeoutMs',
-  'retries',
-  'cwd',
-  'tools',
-  'cache',
-  'salt',
-  'deps',
-  'backend',
-] as const;
-
-const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 /** Prompts, options and names in calls of `agent()`, `workflow()` and `budget`, as far as they are literal. */
 export function checkOptions(context: CheckContext): void {
@@ -111,7 +88,7 @@ function checkOption(key: string, member: ast.Property, context: CheckContext): 
   }
   const text = textOf(member.value, names);
   if (text === undefined) return;
-  if (key === 'effort' && !EFFORTS.includes(text)) {
+  if (key === 'effort' && !(EFFORTS as readonly string[]).includes(text)) {
     report(member.value, {
       code: 'WF_CHECK_OPTION',
       severity: 'error',

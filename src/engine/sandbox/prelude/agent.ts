@@ -1,3 +1,4 @@
+import { AGENT_OPTIONS } from '../../../shared/agent-options.js';
 import { type Answer, waitFor } from './calls.js';
 import { describe, makeError, misuse } from './errors.js';
 import { config, hostCall } from './host.js';
@@ -7,26 +8,9 @@ import { currentPath } from './place.js';
 import { plain } from './plain.js';
 
 const KNOWN = new SafeMap<string, true>();
-const OPTION_NAMES = [
-  'schema',
-  'model',
-  'effort',
-  'isolation',
-  'agentType',
-  'stallMs',
-  'disallowedTools',
-  'bashCommandClamp',
-  'timeoutMs',
-  'retries',
-  'cwd',
-  'tools',
-  'cache',
-  'salt',
-  'deps',
-  'backend',
-  'effect',
-];
-for (let i = 0; i < OPTION_NAMES.length; i++) KNOWN.set(OPTION_NAMES[i] as string, true);
+for (let i = 0; i < AGENT_OPTIONS.length; i++) KNOWN.set(AGENT_OPTIONS[i] as string, true);
+// Known so that it is refused and not ignored.
+KNOWN.set('effect', true);
 const warned = new SafeMap<string, true>();
 
 /** Queues one call. Throws (as a rejection) for a prompt or options that are no such thing. */
