@@ -109,6 +109,13 @@ export function beginRun(base: Beginning): RunHandle {
       clock,
       onEvent: tell,
       isOwner: () => claim.isUnchallenged(),
+      onDrainExpired: () => {
+        try {
+          heartbeat.update({ status: 'interrupted' });
+        } catch (error) {
+          warn('WF_HEARTBEAT', `run.json cannot be written: ${messageOf(error)}.`);
+        }
+      },
       onProcess: (pid) => {
         events.flush();
         openGuard().watch(pid);

@@ -44,6 +44,8 @@ export interface EngineOptions {
   onEvent: EventListener;
   /** False once another process owns the lineage. */
   isOwner(): boolean;
+  /** The time of a drain is over and calls still run: told before they are stopped. */
+  onDrainExpired(): void;
   onProcess(pid: number): void;
   onProcessEnd(pid: number): void;
 }

@@ -22,6 +22,9 @@ import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
 import { Tally } from './tally.js';
 import { tellScriptError } from './tell-script-error.js';
 
+/** How long a drain waits for the script to take its last answers, ms. */
+const REST_MS = 1000;
+
 /** One run in progress. Construct, then `run()` once. */
 export class Engine {
   readonly tally = new Tally();
@@ -38,6 +41,7 @@ export class Engine {
   readonly #outbox: OutcomeOutbox;
   readonly #voice: RunVoice;
   #end: EngineEnd | undefined;
+  #onRest: () => void = () => {};
   #resolve: (end: EngineEnd) => void = () => {};
 
   constructor(options: EngineOptions) {
@@ -93,9 +97,27 @@ export class Engine {
   /** Nothing new starts; what runs may finish until `expire()` is called or nothing runs. */
   async drain(expired: Promise<void>): Promise<void> {
     this.#dispatcher.stop();
-    await Promise.race([this.#dispatcher.idle(), expired]);
-    if (this.#dispatcher.running > 0) this.#runner.abortAll();
+    await Promise.race([this.#dispatcher.idle().then(() => this.#rest()), expired]);
+    if (this.#end !== undefined) return;
+    if (this.#dispatcher.running > 0) {
+      // Marked before anybody is told to stop: should this process be killed now, the mark is on the disk.
+      this.#o.onDrainExpired();
+      this.#runner.abortAll();
+    }
     this.#finish({ how: 'drained' });
+  }
+
+  /** The script has taken what it was given: it may have come to its end with it. */
+  async #rest(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#o.sandbox.resting || this.#end !== undefined) return;
+    let stopWaiting = (): void => {};
+    await new Promise<void>((resolve) => {
+      this.#onRest = resolve;
+      // A script that is busy with itself is not waited for.
+      stopWaiting = this.#o.clock.after(REST_MS, resolve);
+    });
+    stopWaiting();
   }
 
   get running(): number {
@@ -119,6 +141,7 @@ export class Engine {
     switch (message.t) {
       case 'events':
         for (const event of message.events) this.#takeEvent(event);
+        if (this.#o.sandbox.resting) this.#onRest();
         return;
       case 'need':
         this.#feeder?.need(message.kept);
@@ -316,6 +339,7 @@ export class Engine {
     this.#end = end;
     // At once, not when the run gets to it: no call starts after the end was decided.
     this.#dispatcher.stop();
+    this.#onRest();
     this.#resolve(end);
   }
 

@@ -32,6 +32,8 @@ export interface SandboxLink {
   send(head: DownHead, body?: Buffer): void;
   /** Ends the process. */
   kill(): void;
+  /** Everything sent was taken, and it waits. */
+  readonly resting: boolean;
   /** Resolves when the process is gone, however. */
   readonly gone: Promise<SandboxDeath>;
   listen(listener: (message: UpMessage) => void): void;
@@ -109,6 +111,10 @@ class Link implements SandboxLink {
       child.on('error', (error) => end({ why: 'died', detail: error.message }));
       child.on('close', (code, signal) => end(this.#explain(code, signal)));
     });
+  }
+
+  get resting(): boolean {
+    return this.#resting;
   }
 
   listen(listener: (message: UpMessage) => void): void {

@@ -56,7 +56,7 @@ test('a clean end leaves the watched processes alone', async () => {
 function startEngine(watch: number[], forget: number[]): ChildProcess {
   const file = join(folder, 'engine.mjs');
   const guard = join(import.meta.dirname, '..', '..', 'src', 'agents', 'guard', 'start-guard.ts');
-  const hooks = join(import.meta.dirname, 'source-hooks.mjs');
+  const hooks = join(import.meta.dirname, '..', 'support', 'source-hooks.mjs');
   writeFileSync(
     file,
     `import { writeFileSync } from 'node:fs';

@@ -1,10 +1,12 @@
 /** Ctrl-C, and what it leaves: nothing running, an honest record, and a run that can be gone on with. */
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { waitForJournalLines } from '../support/journal.js';
 import { expectNoProcessesLeft } from '../support/processes.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
+import { waitFor } from '../support/wait.js';
 import {
   answeredLabels,
   expectAllGone,
@@ -225,6 +227,33 @@ describe('SIGTERM drains', () => {
     expect(backend.ledger.starts('C')).toHaveLength(0);
     expect(await runWf(['run', '--resume-from', first], { project })).toMatchObject({ code: 0 });
     expect(['A', 'B', 'C'].map((label) => backend.ledger.starts(label).length)).toEqual([1, 1, 1]);
+  });
+
+  it('D1: a script that comes to its end in that time completes the run', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    const backend = makeFakeBackend(project, { gated: ['C'] });
+    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
+    await backend.waitForStart('C');
+    wf.kill('SIGTERM');
+    await wf.waitForStderr(/no new calls are started/);
+    backend.openGate('C');
+    expect(await wf.done).toMatchObject({ code: 0 });
+    expect(readState(project)).toMatchObject({ status: 'completed', counts: { ok: 3 } });
+  });
+
+  it('D2: the run is marked on the disk before an agent that does not finish in time gets its signal', async () => {
+    const agent = `trap 'grep -l interrupted .claude/workflow-runs/*/run.json > seen; exit 0' TERM
+: > ready
+while :; do sleep 0.05; done
+`;
+    const project = makeProject({ files: { 'flow.js': THREE, 'agent.sh': agent } });
+    const wf = startWf(['run', 'flow.js', '--drain', '200ms', '--backend', 'command', '--command', 'sh agent.sh'], {
+      project,
+    });
+    await waitFor('the agent to be ready', () => existsSync(project.path('ready')));
+    wf.kill('SIGTERM');
+    expect(await wf.done).toMatchObject({ code: 143 });
+    expect(readFileSync(project.path('seen'), 'utf8')).toContain('run.json');
   });
 
   it('D2: what does not finish within --drain is ended and has no result', async () => {

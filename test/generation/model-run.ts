@@ -233,6 +233,7 @@ async function makeOptions(
     clock: parts.clock,
     onEvent: () => {},
     isOwner: () => true,
+    onDrainExpired: () => {},
     onProcess: () => {},
     onProcessEnd: () => {},
   };

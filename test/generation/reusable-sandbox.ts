@@ -44,6 +44,9 @@ export function createReusableSandbox(): ReusableSandbox {
       void real.gone.then(end);
       return {
         pid: real.pid,
+        get resting() {
+          return resting;
+        },
         gone,
         send(head, body) {
           if (closed) return;

@@ -19,7 +19,6 @@ import { encodeResult } from '../../src/journal/encode.js';
 import { openFileSource, openFileStore } from '../../src/journal/file-store.js';
 import { scanJournal } from '../../src/journal/read-journal.js';
 import { needTool } from '../cli/support/need-tool.js';
-import { requireBuild } from '../support/run-wf.js';
 import { keyOf } from './support/arbitraries.js';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
@@ -56,10 +55,10 @@ interface Told {
 
 /** A store in a process of its own whose files may not grow beyond a size until `lift()`. */
 function startUnderLimit(path: string, bytes: number) {
-  requireBuild();
-  const module = pathToFileURL(join(ROOT, 'dist', 'journal', 'file-store.js')).href;
+  const module = pathToFileURL(join(ROOT, 'src', 'journal', 'file-store.ts')).href;
+  const hooks = pathToFileURL(join(ROOT, 'test', 'support', 'source-hooks.mjs')).href;
   const script = join(import.meta.dirname, 'support', 'append-under-limit.mjs');
-  const child = spawn('prlimit', [`--fsize=${bytes}:`, process.execPath, script, module, path], {
+  const child = spawn('prlimit', [`--fsize=${bytes}:`, process.execPath, '--import', hooks, script, module, path], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'close');
