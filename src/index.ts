@@ -22,7 +22,7 @@ export { type ExplainedCall, explainRun } from './api/explain-run.js';
 export { planResume, type ResumePlan } from './api/plan-resume.js';
 export { pruneOldRuns } from './api/prune-old-runs.js';
 export type { CallDetail, CallView } from './api/read-calls.js';
-export { findCall, listWorkflowRuns, type RunView, readWorkflowRun } from './api/read-run.js';
+export { findCall, listWorkflowRuns, type ReadRun, type RunView, readWorkflowRun } from './api/read-run.js';
 export type { RunResult, RunSettings, RunWorkflowOptions } from './api/run-options.js';
 export { runWorkflow } from './api/run-workflow.js';
 export type { RunHandle } from './api/run-parts.js';

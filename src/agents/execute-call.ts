@@ -175,7 +175,9 @@ function prepareReAsk(call: Call, answer: AgentAnswer, errors: readonly string[]
   context.onRetry('schema', 0, call.attempts + 1);
   call.askedSession = backend.capabilities.sessions ? call.session : undefined;
   call.prompt =
-    call.askedSession === undefined ? reAskAnew(request.prompt, answer.text, errors) : reAskInSession(errors);
+    call.askedSession === undefined
+      ? reAskAnew(request.prompt, answer.text, errors, request.schema as object)
+      : reAskInSession(errors);
   return undefined;
 }
 

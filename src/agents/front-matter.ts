@@ -12,9 +12,9 @@ export async function readFrontMatter(text: string): Promise<FrontMatter> {
 }
 
 async function parseFields(text: string): Promise<Record<string, unknown>> {
-  const { parse } = await import('yaml');
+  const { parseYaml } = await import('../shared/parse-yaml.js');
   try {
-    const fields: unknown = parse(text, { schema: 'core', maxAliasCount: 0, logLevel: 'error' });
+    const fields: unknown = parseYaml(text, { schema: 'core', maxAliasCount: 0, logLevel: 'error' });
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields))
       return fields as Record<string, unknown>;
   } catch {

@@ -12,7 +12,7 @@ export function reAskInSession(errors: readonly string[]): string {
 }
 
 /** For a backend without sessions: all that a new agent needs to know. */
-export function reAskAnew(prompt: string, answer: string, errors: readonly string[]): string {
+export function reAskAnew(prompt: string, answer: string, errors: readonly string[], schema: object): string {
   const shown = answer.length > MAX_SHOWN ? `${answer.slice(0, MAX_SHOWN)}\n[cut off here]` : answer;
-  return `${prompt}\n\n---\nAn earlier answer to this was:\n\n${shown}\n\n${reAskInSession(errors)}`;
+  return `${prompt}\n\n---\nAn earlier answer to this was:\n\n${shown}\n\n${reAskInSession(errors)}\n\nThe JSON Schema: ${JSON.stringify(schema)}`;
 }

@@ -8,7 +8,7 @@ import { type CarriedLines, carryLines } from '../journal/carry.js';
 import { describeDamage } from '../journal/read-journal.js';
 import type { JournalStore } from '../journal/store.js';
 import { openEventLog } from '../runs/event-log.js';
-import { startHeartbeat } from '../runs/heartbeat.js';
+import { type Heartbeat, startHeartbeat } from '../runs/heartbeat.js';
 import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { isoTime } from '../shared/clock.js';
 import { messageOf, WfError } from '../shared/errors.js';
@@ -17,6 +17,7 @@ import { openBackend } from './choose-run-backend.js';
 import { finishRun } from './finish-run.js';
 import { createHashDeps } from './hash-deps.js';
 import { createOpenWorkflow } from './open-workflow.js';
+import { type ResumeNotices, watchResume } from './resume-notices.js';
 import type { RunHandle, RunParts } from './run-parts.js';
 import type { SourceJournal } from './source-run.js';
 
@@ -30,6 +31,9 @@ export interface Beginning
   sourceJournal: SourceJournal | undefined;
 }
 
+/** Characters of args below which `run.json` is written within a second of a change. */
+const SMALL_ARGS = 65_536;
+
 /** Takes over the source's journal, tells that the run has started, and lets the script go. */
 export function beginRun(base: Beginning): RunHandle {
   const { given, prepared, record, folder, journal, claim, backend, clock, sandbox, definitions } = base;
@@ -37,8 +41,13 @@ export function beginRun(base: Beginning): RunHandle {
   const notices = [...prepared.notices, ...(base.sourceJournal?.notices ?? [])];
   if (claim.notice !== null) notices.push(claim.notice);
   const events = openEventLog(`${folder}/${EVENTS_FILE}`);
+  let heartbeat: Heartbeat | undefined;
+  let watch: ResumeNotices | undefined;
   const tell: EventListener = (event) => {
     events.write(event);
+    watch?.take(event);
+    // Large args stand in the record, so it is not written anew for every change.
+    if (event.type.startsWith('call.') && (prepared.argsJson?.length ?? 0) < SMALL_ARGS) heartbeat?.beatSoon();
     try {
       given.onEvent?.(event);
     } catch (error) {
@@ -52,7 +61,7 @@ export function beginRun(base: Beginning): RunHandle {
   };
 
   let engine: Engine | undefined;
-  const heartbeat = startHeartbeat({
+  heartbeat = startHeartbeat({
     folder,
     record,
     claim,
@@ -108,6 +117,7 @@ export function beginRun(base: Beginning): RunHandle {
       hashDeps: createHashDeps(places.root, prepared.startFolder),
       clock,
       onEvent: tell,
+      onLive: (call) => watch?.takeLive(call),
       isOwner: () => claim.isUnchallenged(),
       onDrainExpired: () => {
         try {
@@ -132,9 +142,14 @@ export function beginRun(base: Beginning): RunHandle {
         `The journal of the source run has ${damage}; ${reusable} results can be reused, the rest runs again.`,
       );
     }
+    if (carried !== undefined && base.sourceJournal !== undefined)
+      watch = watchResume(carried, base.sourceJournal.folder, (message) => warn('WF_NOTICE', message));
     const running = engine;
     const parts = (): RunParts => ({ ...base, engine: running, heartbeat, events, tell, guard, notices });
-    const done = running.run().then((end) => finishRun(parts(), end));
+    const done = running.run().then((end) => {
+      watch?.close();
+      return finishRun(parts(), end);
+    });
     given.signal?.addEventListener('abort', () => running.cancel(), { once: true });
     if (given.signal?.aborted) running.cancel();
     return {

@@ -4,15 +4,17 @@ import type { KeptResult } from '../journal/carry.js';
 import type { ResultEntry } from '../journal/entry.js';
 import { createMissExplainer } from '../journal/explain-miss.js';
 import { openFileSource } from '../journal/file-store.js';
-import { readWholeResult, scanJournal } from '../journal/read-journal.js';
+import { readResultAt, readWholeResult, scanJournal } from '../journal/read-journal.js';
+import type { JournalSource } from '../journal/store.js';
 import { findRun } from '../runs/find-run.js';
 import { inspectRunRecord } from '../runs/run-records.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { messageOf, WfError } from '../shared/errors.js';
-import { startedKeys } from './plan-resume.js';
 import { findPlaces } from './prepare-run.js';
+import type { CallDetail } from './read-calls.js';
 import { findCall, readWorkflowRun } from './read-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
+import { startedKeys } from './started-calls.js';
 
 export interface ExplainedCall {
   n: number;
@@ -27,7 +29,7 @@ export interface ExplainedCall {
 /**
  * @param id run, or a prefix that only one run has
  * @param call `#n`, or a prefix of a label or key that only one call has
- * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_USAGE`
+ * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_RUN_FOREIGN`, `WF_USAGE`
  */
 export function explainRun(
   id: string,
@@ -36,64 +38,61 @@ export function explainRun(
 ): ExplainedCall[] {
   const { readFolders } = findPlaces(where);
   const { folder } = findRun(id, readFolders);
-  const { details } = readWorkflowRun(id, where);
+  const { details, readDetail, verdicts, unsupported } = readWorkflowRun(id, where);
+  if (verdicts !== undefined) throw new WfError('WF_RUN_FOREIGN', `This run cannot be explained: ${unsupported}.`);
   const wanted = call === undefined ? undefined : findCall(details, call).n;
-  const journal = readOwnJournal(folder);
-  const explainer = createMissExplainer(
-    journal.kept.map((item) => item.result),
-    (result) => journal.entries.get(result.kept) as ResultEntry,
-    (result) => journal.used.has(result.kept),
-    sourceStarted(folder, readFolders),
-  );
-  return details
-    .filter((detail) => (wanted === undefined || detail.n === wanted) && detail.key !== null)
-    .map((detail) => ({
-      n: detail.n,
-      label: detail.label,
-      phase: detail.phase,
-      path: detail.path ?? '',
-      key: detail.key as string,
-      decision: detail.reused ? ('hit' as const) : ('live' as const),
-      reason: detail.reused
-        ? `recorded in run ${detail.from}`
-        : explainer.explain({
-            n: detail.n,
-            key: detail.key as string,
-            path: detail.path ?? '',
-            nth: detail.nth ?? 0,
-            label: detail.label,
-            prompt: detail.prompt ?? '',
-            opts: detail.options,
-          }),
-    }));
-}
-
-interface OwnJournal {
-  kept: { result: KeptResult }[];
-  entries: Map<number, ResultEntry>;
-  used: Set<number>;
-}
-
-function readOwnJournal(folder: string): OwnJournal {
-  const found: OwnJournal = { kept: [], entries: new Map(), used: new Set() };
-  let source: ReturnType<typeof openFileSource>;
+  const journal = openOwnJournal(folder);
   try {
-    source = openFileSource(join(folder, JOURNAL_FILE));
+    const { kept, used } = readKept(journal);
+    const explainer = createMissExplainer(
+      kept,
+      (result) => readResultAt(journal, result.lineOffset, result.lineLength),
+      (result) => used.has(result.kept),
+      sourceStarted(folder, readFolders),
+    );
+    const explainLive = (detail: CallDetail): string =>
+      explainer.explain({
+        n: detail.n,
+        key: detail.key as string,
+        path: detail.path ?? '',
+        nth: detail.nth ?? 0,
+        label: detail.label,
+        prompt: detail.prompt ?? '',
+        opts: detail.options,
+      });
+    return details
+      .filter((detail) => (wanted === undefined || detail.n === wanted) && detail.key !== null)
+      .map((detail) => ({
+        n: detail.n,
+        label: detail.label,
+        phase: detail.phase,
+        path: detail.path ?? '',
+        key: detail.key as string,
+        decision: detail.reused ? ('hit' as const) : ('live' as const),
+        reason: detail.reused ? `recorded in run ${detail.from}` : explainLive(readDetail(detail.n) ?? detail),
+      }));
+  } finally {
+    journal.close();
+  }
+}
+
+function openOwnJournal(folder: string): JournalSource {
+  try {
+    return openFileSource(join(folder, JOURNAL_FILE));
   } catch (error) {
     throw new WfError('WF_RUN_DAMAGED', `The journal of this run cannot be read: ${messageOf(error)}.`);
   }
-  try {
-    for (const line of scanJournal(source)) {
-      if (line.type === 'hit') found.used.add(line.header.of);
-      if (line.type !== 'result' || line.header.kept === undefined) continue;
-      const entry = readWholeResult(line);
-      found.entries.set(line.header.kept, entry);
-      found.kept.push({ result: toKept(entry, line) });
-    }
-  } finally {
-    source.close();
+}
+
+/** What the run started with, and which of it was taken. */
+function readKept(journal: JournalSource): { kept: KeptResult[]; used: Set<number> } {
+  const kept: KeptResult[] = [];
+  const used = new Set<number>();
+  for (const line of scanJournal(journal)) {
+    if (line.type === 'hit') used.add(line.header.of);
+    else if (line.type === 'result' && line.header.kept !== undefined) kept.push(toKept(readWholeResult(line), line));
   }
-  return found;
+  return { kept, used };
 }
 
 function toKept(entry: ResultEntry, line: { offset: number; length: number }): KeptResult {

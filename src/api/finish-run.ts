@@ -1,4 +1,5 @@
 /** Writes down how a run ended, gives up what it held, and prunes old runs. */
+import { relative } from 'node:path';
 import type { EngineEnd } from '../engine/engine-options.js';
 import { pruneRuns } from '../runs/prune-runs.js';
 import type { StateRecord } from '../runs/records.js';
@@ -6,6 +7,7 @@ import { writeState } from '../runs/run-records.js';
 import { isoTime } from '../shared/clock.js';
 import { ERROR_CODES, EXIT, type ErrorCode, messageOf } from '../shared/errors.js';
 import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
+import type { PreparedRun } from './prepare-run.js';
 import type { RunResult } from './run-options.js';
 import type { RunParts } from './run-parts.js';
 
@@ -56,7 +58,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     failures: engine.tally.failures,
     ...(engine.tally.scriptErrors === undefined ? {} : { scriptErrors: engine.tally.scriptErrors }),
     durationMs: clock.now() - parts.startedAt,
-    ...(isComplete(outcome, counts) ? {} : { resumeCommand: resumeCommand(parts) }),
+    ...(isComplete(outcome, counts) ? {} : { resumeCommand: resumeCommand(parts, outcome) }),
   });
   parts.events.close();
   parts.guard?.close();
@@ -64,10 +66,25 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
 }
 
 /** Exact: it finds the run again where it was written. */
-function resumeCommand({ record, given }: RunParts): string {
+function resumeCommand({ record, given, prepared }: RunParts, outcome: Outcome): string {
   const place = given.runsDir === undefined ? '' : ` --runs-dir ${quote(given.runsDir)}`;
-  return `wf run --resume-from ${record.runId}${place}`;
+  // What the script itself did wrong is mended in the script, and without its name the stored one would run again.
+  const script = SCRIPT_FAULTS.has(outcome.cause) ? (given.script ?? pathFrom(prepared)) : undefined;
+  return `wf run ${script === undefined ? '' : `${quote(script)} `}--resume-from ${record.runId}${place}`;
 }
+
+const SCRIPT_FAULTS = new Set([
+  'WF_SCRIPT_THREW',
+  'WF_SCRIPT_SYNTAX',
+  'WF_RESULT_NOT_JSON',
+  'WF_DEADLOCK',
+  'WF_MISUSE',
+  'WF_TURN_TIMEOUT',
+  'WF_SCRIPT_MEMORY',
+]);
+
+const pathFrom = ({ scriptPath, places }: PreparedRun): string | undefined =>
+  scriptPath === null ? undefined : relative(places.cwd, scriptPath);
 
 const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 

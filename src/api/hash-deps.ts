@@ -44,9 +44,9 @@ async function findFiles(patterns: readonly string[], base: string, root: string
     followSymbolicLinks: false,
     ignore: ['**/.git/**', '**/.claude/workflow-runs/**'],
   });
+  if (files.length > MAX_FILES) return `option deps names ${files.length} files; the limit is ${MAX_FILES}`;
   const outside = files.find((file) => !isInside(root, resolve(base, file)));
   if (outside !== undefined) return `option deps leaves the project: ${outside}`;
-  if (files.length > MAX_FILES) return `option deps names ${files.length} files; the limit is ${MAX_FILES}`;
   return files.map((file) => file.split(sep).join('/')).sort();
 }
 

@@ -1,6 +1,4 @@
 /** What a resume would do, before it does it: nothing is spent and nothing is written. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { BUILT_IN_AGENT_TYPES, loadAgentDefinitions } from '../agents/agent-definitions.js';
 import { planReplay } from '../engine/plan.js';
 import { startSandbox } from '../engine/sandbox-link.js';
@@ -8,7 +6,6 @@ import { carryLines } from '../journal/carry.js';
 import { createMissExplainer } from '../journal/explain-miss.js';
 import { createMemoryStore } from '../journal/memory-store.js';
 import { describeDamage } from '../journal/read-journal.js';
-import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { WfError } from '../shared/errors.js';
 import { chooseBackend } from './choose-run-backend.js';
 import { createHashDeps } from './hash-deps.js';
@@ -17,6 +14,7 @@ import { prepareRun } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { findSandboxLaunch } from './sandbox-launch.js';
 import { openSourceJournal } from './source-run.js';
+import { startedKeys } from './started-calls.js';
 
 /** Answer of `wf plan --json`. */
 export interface ResumePlan {
@@ -88,7 +86,7 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       results,
       carried.readEntry,
       (result) => used.has(result),
-      startedKeys(source.folder),
+      startedKeys(found.folder),
     );
     const hits = plan.calls.filter((call) => call.decision === 'hit');
     const usd = hits.map((call) => call.result?.usd ?? null).filter((value) => value !== null);
@@ -117,27 +115,4 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
   } finally {
     sandbox.kill();
   }
-}
-
-/** Keys of calls that were started, by the events of a run: they serve for a reason only. */
-export function startedKeys(folder: string): Set<string> {
-  const keys = new Map<number, string>();
-  const started = new Set<string>();
-  let text: string;
-  try {
-    text = readFileSync(join(folder, EVENTS_FILE), 'utf8');
-  } catch {
-    return started;
-  }
-  for (const line of text.split('\n')) {
-    if (!line.includes('"call.queued"') && !line.includes('"call.started"')) continue;
-    try {
-      const event = JSON.parse(line) as { type: string; n: number; key?: string };
-      if (event.type === 'call.queued' && typeof event.key === 'string') keys.set(event.n, event.key);
-      else if (event.type === 'call.started' && keys.has(event.n)) started.add(keys.get(event.n) as string);
-    } catch {
-      // A torn line of a log for display.
-    }
-  }
-  return started;
 }

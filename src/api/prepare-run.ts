@@ -1,6 +1,6 @@
 /** Everything that is read and checked before anything is started: after this a run can begin, and nothing was written. */
 import { createHash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findProjectRoot, resolveRunsFolder } from '../runs/project-root.js';
@@ -127,6 +127,14 @@ async function readScript(
   return { script, language, path: path === null ? null : resolve(places.root, path) };
 }
 
+function differsOnDisk(path: string, stored: string): boolean {
+  try {
+    return readFileSync(path, 'utf8') !== stored;
+  } catch {
+    return false; // gone: the stored script is what there is
+  }
+}
+
 /** Relative to the start folder where it lies inside, else as it is. */
 function showPath(path: string, cwd: string): string {
   const way = relative(cwd, path);
@@ -156,6 +164,11 @@ function findStartFolder(places: Places, source: SourceRun | undefined): string 
 function findDifferences(run: PreparedRun, source: SourceRun): string[] {
   const { record } = source;
   const notices: string[] = [];
+  if (!run.scriptGiven && run.scriptPath !== null && differsOnDisk(run.scriptPath, source.script)) {
+    notices.push(
+      `${showPath(run.scriptPath, run.places.cwd)} has changed since; the stored script runs. Name the file to run it as it is now.`,
+    );
+  }
   if (run.script.sha256 !== record.script.sha256) {
     notices.push(
       'The script differs from the one of the source run: calls whose text is the same are reused, changed ones run.',
@@ -173,6 +186,12 @@ function findDifferences(run: PreparedRun, source: SourceRun): string[] {
     notices.push(
       `The ${name} is now ${String(now ?? 'the default')}; the source run had ${String(before ?? 'the default')}. Reused answers keep theirs.`,
     );
+  }
+  for (const name of ['command', 'mock', 'match'] as const) {
+    const [before, now] = [record.options[name], run.options[name]];
+    if (canonicalJson(before ?? null) === canonicalJson(now ?? null) || record.options.backend !== run.options.backend)
+      continue;
+    notices.push(`The setting ${name} differs from that of the source run. Reused answers stay as they are.`);
   }
   if (record.versions.node.split('.')[0] !== process.version.split('.')[0]) {
     notices.push(

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFileSource } from '../journal/file-store.js';
 import type { ResultEntry } from '../journal/entry.js';
-import { describeDamage, readWholeResult, scanJournal } from '../journal/read-journal.js';
+import {
+  describeDamage,
+  readResultAt,
+  readWholeResult,
+  type ScannedLine,
+  scanJournal,
+} from '../journal/read-journal.js';
 import { EVENTS_FILE, JOURNAL_FILE } from '../runs/runs-folder.js';
 import { systemCode, WfError } from '../shared/errors.js';
 import type { CallStatus, ErrorRecord } from '../shared/outcome.js';
@@ -28,6 +34,7 @@ export interface CallView {
   error?: ErrorRecord;
 }
 
+/** One call with all that is known of it. Prompt, options and answer are there only where one call was asked for. */
 export interface CallDetail extends CallView {
   prompt?: string;
   options?: Record<string, unknown>;
@@ -39,20 +46,53 @@ export interface CallDetail extends CallView {
 }
 
 export interface ReadCalls {
+  /** In call order, without texts: a journal may be larger than the memory. */
   calls: CallDetail[];
   notices: string[];
+  /** One call with its texts. */
+  readDetail(n: number): CallDetail | undefined;
 }
+
+type Place = Pick<ScannedLine, 'offset' | 'length'>;
 
 /** @param running the run's owner was seen to live, so an open call may be running */
 export function readCalls(folder: string, running: boolean): ReadCalls {
   const notices: string[] = [];
   const calls = new Map<number, CallDetail>();
+  const places = new Map<number, Place>();
   readEvents(folder, running, calls);
-  readJournalCalls(folder, calls, notices);
-  return { calls: [...calls.values()].sort((a, b) => a.n - b.n), notices };
+  readJournalCalls(folder, calls, places, notices);
+  return {
+    calls: [...calls.values()].sort((a, b) => a.n - b.n),
+    notices,
+    readDetail(n) {
+      const call = calls.get(n);
+      const place = places.get(n);
+      return call === undefined || place === undefined ? call : { ...call, ...readTexts(folder, place) };
+    },
+  };
 }
 
-function readJournalCalls(folder: string, calls: Map<number, CallDetail>, notices: string[]): void {
+function readTexts(folder: string, { offset, length }: Place): Pick<CallDetail, 'prompt' | 'options' | 'output'> {
+  const source = openFileSource(join(folder, JOURNAL_FILE));
+  try {
+    const entry = readResultAt(source, offset, length);
+    return {
+      ...(entry.prompt === undefined ? {} : { prompt: entry.prompt }),
+      ...(entry.opts === undefined ? {} : { options: entry.opts }),
+      ...('output' in entry ? { output: entry.output } : {}),
+    };
+  } finally {
+    source.close();
+  }
+}
+
+function readJournalCalls(
+  folder: string,
+  calls: Map<number, CallDetail>,
+  places: Map<number, Place>,
+  notices: string[],
+): void {
   let source: ReturnType<typeof openFileSource>;
   try {
     source = openFileSource(join(folder, JOURNAL_FILE));
@@ -61,7 +101,7 @@ function readJournalCalls(folder: string, calls: Map<number, CallDetail>, notice
     return;
   }
   try {
-    const kept = new Map<number, ResultEntry>();
+    const kept = new Map<number, { view: CallDetail; place: Place }>();
     const scan = scanJournal(source);
     for (;;) {
       const next = scan.next();
@@ -73,14 +113,20 @@ function readJournalCalls(folder: string, calls: Map<number, CallDetail>, notice
       const line = next.value;
       if (line.type === 'result') {
         const entry = readWholeResult(line);
-        if (entry.kept !== undefined) kept.set(entry.kept, entry);
-        else calls.set(entry.n, fromResult(entry, calls.get(entry.n)));
+        const place = { offset: line.offset, length: line.length };
+        if (entry.kept !== undefined) {
+          kept.set(entry.kept, { view: { ...fromResult(entry, undefined), from: entry.from ?? null }, place });
+          continue;
+        }
+        calls.set(entry.n, fromResult(entry, calls.get(entry.n)));
+        places.set(entry.n, place);
       } else if (line.type === 'hit') {
         const { n, seq, nth, path, key, label, phase, of } = line.header;
-        const entry = kept.get(of);
-        if (entry === undefined) continue;
-        const view = fromResult({ ...entry, n, nth, path, key, label, phase, seq }, undefined);
-        calls.set(n, { ...view, reused: true, from: entry.from ?? null });
+        const answer = kept.get(of);
+        if (answer === undefined) continue;
+        const told = { n, seq: seq ?? null, nth, path, key, label: label ?? '', phase: phase ?? null };
+        calls.set(n, { ...answer.view, ...told, reused: true });
+        places.set(n, answer.place);
       }
     }
   } catch (error) {
@@ -107,9 +153,6 @@ function fromResult(entry: ResultEntry, seen: CallDetail | undefined): CallDetai
     startedAt: entry.startedAt ?? null,
     endedAt: entry.endedAt ?? null,
     ...(entry.error === undefined ? {} : { error: entry.error }),
-    ...(entry.prompt === undefined ? {} : { prompt: entry.prompt }),
-    ...(entry.opts === undefined ? {} : { options: entry.opts }),
-    ...('output' in entry ? { output: entry.output } : {}),
     ...(entry.usage === undefined ? {} : { usage: entry.usage }),
     ...(entry.model === undefined ? {} : { model: entry.model }),
     ...(entry.backend === undefined ? {} : { backend: entry.backend }),

@@ -1,5 +1,6 @@
 import { findRun } from '../runs/find-run.js';
 import { listRuns } from '../runs/list-runs.js';
+import type { ForeignRun } from '../runs/foreign-run.js';
 import { observeRun, type RunSummary } from '../runs/run-status.js';
 import { WfError } from '../shared/errors.js';
 import { type Counts, type ErrorRecord, emptyCounts } from '../shared/outcome.js';
@@ -28,16 +29,25 @@ export function listWorkflowRuns(where: Where = {}): RunSummary[] {
   return listRuns({ runsFolders: findPlaces(where).readFolders });
 }
 
+/** A run with its calls, and each call's texts for the asking. */
+export interface ReadRun extends RunView {
+  /** In call order, without prompts, options and answers: these may be more than the memory holds. */
+  details: CallDetail[];
+  /** One call with its texts, by its number. */
+  readDetail(n: number): CallDetail | undefined;
+}
+
 /**
  * One run with its calls.
  *
  * @param id UUID, or a prefix that only one run has
  * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`
  */
-export function readWorkflowRun(id: string, where: Where = {}): RunView & { details: CallDetail[] } {
+export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
   const { folder } = findRun(id, findPlaces(where).readFolders);
-  const { summary, state } = observeRun(folder);
-  const { calls, notices } = readCalls(folder, summary.status === 'running');
+  const { summary, state, foreign } = observeRun(folder);
+  if (foreign !== undefined) return viewForeign(summary, foreign);
+  const { calls, notices, readDetail } = readCalls(folder, summary.status === 'running');
   const problems = [summary.damaged, summary.unsupported].filter((text) => text !== undefined);
   return {
     ...summary,
@@ -48,6 +58,45 @@ export function readWorkflowRun(id: string, where: Where = {}): RunView & { deta
     calls: calls.map(toView),
     notices: [...new Set([...problems, ...(state?.notices ?? []), ...notices])],
     details: calls,
+    readDetail,
+  };
+}
+
+/** What another engine recorded; a call there has no label, attempts and times that are known. */
+function viewForeign(summary: RunSummary, foreign: ForeignRun): ReadRun {
+  const calls = foreign.calls.map(
+    (call): CallDetail => ({
+      n: call.seq + 1,
+      seq: null,
+      nth: null,
+      path: null,
+      key: call.key,
+      label: '',
+      phase: call.phase,
+      status: call.status,
+      reused: false,
+      from: null,
+      attempts: 0,
+      startedAt: null,
+      endedAt: null,
+      ...(call.reason === null ? {} : { error: { code: 'WF_AGENT_FAILED', message: call.reason } }),
+      ...('output' in call ? { output: call.output } : {}),
+      ...(call.model === null ? {} : { model: call.model }),
+    }),
+  );
+  const bad = foreign.unreadableLines;
+  return {
+    ...summary,
+    ...('result' in foreign ? { result: foreign.result } : {}),
+    ...(foreign.error === null ? {} : { error: { code: 'WF_RUN_FOREIGN', message: foreign.error } }),
+    phases: countPhases(calls),
+    calls: calls.map(toView),
+    notices: [
+      ...(summary.unsupported === undefined ? [] : [summary.unsupported]),
+      ...(bad === 0 ? [] : [`The journal has ${bad} unreadable ${bad === 1 ? 'line' : 'lines'}.`]),
+    ],
+    details: calls,
+    readDetail: (n) => calls.find((call) => call.n === n),
   };
 }
 
@@ -57,7 +106,7 @@ export function readWorkflowRun(id: string, where: Where = {}): RunView & { deta
  * @throws WfError `WF_USAGE` naming the candidates
  */
 export function findCall(calls: readonly CallDetail[], text: string): CallDetail {
-  const byNumber = /^#(\d+)$/.exec(text);
+  const byNumber = /^#?(\d+)$/.exec(text);
   const found = byNumber ? calls.filter((call) => call.n === Number(byNumber[1])) : exactOrPrefix(calls, text);
   if (found.length === 1) return found[0] as CallDetail;
   const list = (found.length > 0 ? found : calls).slice(0, 10).map((call) => `#${call.n} ${call.label}`);

@@ -23,6 +23,8 @@ export interface SourceJournal {
   journal: JournalSource;
   /** The run that wrote it: the named one, or its parent when the named one was killed before it had copied it. */
   runId: string;
+  /** That run's folder. */
+  folder: string;
   notices: string[];
 }
 
@@ -57,7 +59,7 @@ export function openSourceJournal(source: SourceRun, runsFolders: readonly strin
     found = { folder, runId: parent };
     current = readRunRecord(folder);
   }
-  return { journal: openJournal(found.folder, notices, strict), runId: found.runId, notices };
+  return { journal: openJournal(found.folder, notices, strict), ...found, notices };
 }
 
 function findParent(id: string, runsFolders: readonly string[]): string | undefined {

@@ -42,6 +42,8 @@ export interface EngineOptions {
   hashDeps: HashDeps;
   clock: Clock;
   onEvent: EventListener;
+  /** Told of each call that no record answers, before it is dispatched. */
+  onLive?: (call: LiveCall) => void;
   /** False once another process owns the lineage. */
   isOwner(): boolean;
   /** The time of a drain is over and calls still run: told before they are stopped. */

@@ -224,6 +224,7 @@ export class Engine {
         error: { code: 'WF_INTERNAL', message: `The sandbox made a wrong key for call ${n}.` },
       });
     }
+    this.#o.onLive?.(call);
     this.#voice.tell({ type: 'call.queued', n, label, phase, key });
     this.#dispatcher.add({
       n,

@@ -117,9 +117,9 @@ const show = (value: unknown): string =>
 function firstDifference(before: string, now: string): string {
   let at = 0;
   while (at < before.length && at < now.length && before[at] === now[at]) at++;
-  const line = now.slice(0, at).split('\n').length;
+  const lines = now.slice(0, at).split('\n');
   const piece = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 12), at + 28));
-  return `line ${line}, character ${at + 1}: ${piece(before)} → ${piece(now)}`;
+  return `line ${lines.length}, character ${(lines.at(-1) as string).length + 1}: ${piece(before)} → ${piece(now)}`;
 }
 
 function explainFiles(before: unknown, now: unknown): string {

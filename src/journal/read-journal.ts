@@ -119,6 +119,13 @@ export function readWholeResult(line: ScannedLine): ResultEntry {
   return parseWholeLine(line.decoded) as unknown as ResultEntry;
 }
 
+/** The same of a line whose place is known, as it stands there now. */
+export function readResultAt(source: JournalSource, offset: number, length: number): ResultEntry {
+  const decoded = decodeLine(source.readAt(offset, length));
+  if (typeof decoded === 'string') throw new Error(`the journal changed while it was read (${decoded})`);
+  return parseWholeLine(decoded) as unknown as ResultEntry;
+}
+
 /** "3 unreadable lines (2: wrong checksum, 5: torn, …)", or undefined when nothing is bad beyond a torn tail. */
 export function describeDamage(damage: JournalDamage): string | undefined {
   if (damage.bad.length === 0) return undefined;

@@ -33,7 +33,12 @@ export function summarizeRun(
     headlineOf(finished, paint),
     row('run', `${finished.runId}${started ? ` (${cleanLine(started.workflow)}, backend ${started.backend})` : ''}`),
     ...(started?.resumedFrom
-      ? [row('from', `${started.resumedFrom}, ${plural(started.kept, 'recorded result')}`)]
+      ? [
+          row(
+            'from',
+            `${started.resumedFrom}, ${plural(started.kept, 'recorded result')}${describeUnused(started.kept, counts.reused)}`,
+          ),
+        ]
       : []),
     ...(finished.error ? describeError(finished.error) : []),
     row('result', placeOf(finished, options.resultPlace)),
@@ -59,6 +64,10 @@ export function summarizeRun(
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Answers that no call asked for stay in the journal for a later resume. */
+const describeUnused = (kept: number, reused: number): string =>
+  kept > reused ? `, ${formatCount(kept - reused)} not asked for` : '';
 
 const row = (name: string, text: string): string => `  ${name.padEnd(8)} ${text}`;
 

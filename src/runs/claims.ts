@@ -184,7 +184,7 @@ function busyError({ runId, owner }: Claim): WfError {
     'WF_RUN_BUSY',
     `Run ${runId} holds this lineage: process ${owner.pid} on ${owner.host} is alive.`,
     {
-      remedy: `Wait for it, end it with \`wf stop ${runId}\`, or start a lineage of its own with --fork.`,
+      remedy: `Wait for it, end it with \`kill -INT ${owner.pid}\` on its host, or start a lineage of its own with --fork.`,
     },
   );
 }

@@ -7,6 +7,7 @@ import type { RunRecord } from './records.js';
 import { writeRunRecord } from './run-records.js';
 
 export const HEARTBEAT_MS = 5_000;
+const SOON_MS = 1_000;
 
 export interface HeartbeatOptions {
   /** The run folder. */
@@ -32,6 +33,8 @@ export interface Heartbeat {
   readonly record: RunRecord;
   /** Writes a heartbeat at once. */
   beat(): void;
+  /** Something changed that a list of runs should show: a heartbeat follows within a second. */
+  beatSoon(): void;
   /**
    * Changes the record and writes it at once.
    *
@@ -88,7 +91,14 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
   const timer = setInterval(beat, options.intervalMs ?? HEARTBEAT_MS);
   timer.unref();
 
+  let soon: NodeJS.Timeout | undefined;
   return {
+    beatSoon() {
+      soon ??= setTimeout(() => {
+        soon = undefined;
+        beat();
+      }, SOON_MS).unref();
+    },
     get record() {
       return record;
     },
@@ -106,6 +116,9 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
       }
       write();
     },
-    stop: () => clearInterval(timer),
+    stop() {
+      clearInterval(timer);
+      clearTimeout(soon);
+    },
   };
 }

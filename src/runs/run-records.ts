@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import type { z } from 'zod';
 import { WfError } from '../shared/errors.js';
 import { isRunId } from '../shared/ids.js';
+import { isForeignRun } from './foreign-run.js';
 import { readRecordFile, writeRecordFile } from './record-file.js';
 import {
   RUN_RECORD_VERSION,
@@ -54,7 +55,7 @@ export function readRunRecord(folder: string): RunRecord {
       remedy: '`wf ls` lists the runs that are there.',
     });
   }
-  throw recordError(folder, missingRunRecord(inspectState(folder)));
+  throw recordError(folder, missingRunRecord(inspectState(folder), folder));
 }
 
 /**
@@ -79,7 +80,13 @@ export function writeState(folder: string, state: StateRecord): void {
 }
 
 /** `wf` makes no folder without `run.json`: with a foreign `state.json` beside it, another engine made this one. */
-export function missingRunRecord(state: RecordReading<StateRecord>): RecordProblem {
+export function missingRunRecord(state: RecordReading<StateRecord>, folder: string): RecordProblem {
+  if (isForeignRun(folder)) {
+    return {
+      code: 'WF_RUN_FOREIGN',
+      why: `${RUN_FILE} is missing, and the rest is that of another engine, as Peri makes it`,
+    };
+  }
   const isForeign = state.kind === 'bad' && state.value !== undefined && state.value.version === undefined;
   if (!isForeign) return { code: 'WF_RUN_DAMAGED', why: `${RUN_FILE} is missing` };
   return { code: 'WF_RUN_FOREIGN', why: `${RUN_FILE} is missing, and ${STATE_FILE} is that of another engine` };

@@ -7,6 +7,7 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import * as z from 'zod';
 import { type Counts, emptyCounts, emptyUsage, type RunStatus, type Usage } from '../shared/outcome.js';
+import { type ForeignRun, isForeignRun, readForeignRun } from './foreign-run.js';
 import { type OwnerState, ownerState } from './owner.js';
 import {
   countsSchema,
@@ -42,6 +43,8 @@ export interface RunSummary {
   damaged?: string;
   /** The records were written by a newer `wf` or by another engine, and are not damaged for that. */
   unsupported?: string;
+  /** Of a run of another engine: what it records apart from its status, `unknown` where it does not say. */
+  verdicts?: ForeignRun['verdicts'];
 }
 
 export interface ObservedRun {
@@ -52,6 +55,8 @@ export interface ObservedRun {
   state: StateRecord | null;
   /** What is known of the owner's life; `null` where the run names no owner. */
   ownerState: OwnerState | null;
+  /** A run of another engine: what its files say. */
+  foreign?: ForeignRun;
 }
 
 /**
@@ -61,6 +66,7 @@ export interface ObservedRun {
  */
 export function observeRun(folder: string, now: number = Date.now()): ObservedRun {
   const run = inspectRunRecord(folder);
+  if (run.kind === 'absent' && isForeignRun(folder)) return observeForeign(folder);
   // The owner is judged before the outcome is read: one that ends in between has written its outcome by then.
   const owner = readOwner(run);
   const life = owner === null ? null : ownerState(owner, now);
@@ -69,11 +75,45 @@ export function observeRun(folder: string, now: number = Date.now()): ObservedRu
     summary: {
       ...summarise(folder, run, state, life?.state === 'alive'),
       owner: owner && { pid: owner.pid, host: owner.host, heartbeat: owner.heartbeat },
-      ...describeProblems(run, state),
+      ...describeProblems(run, state, folder),
     },
     record: run.kind === 'ok' ? run.record : null,
     state: state.kind === 'ok' ? state.record : null,
     ownerState: life,
+  };
+}
+
+function observeForeign(folder: string): ObservedRun {
+  const foreign = readForeignRun(folder);
+  const { calls, verdicts } = foreign;
+  const number = (status: string): number => calls.filter((call) => call.status === status).length;
+  const counts = { calls: calls.length, ok: number('ok'), failed: number('failed'), skipped: number('skipped') };
+  const outputTokens = calls.reduce((sum, call) => sum + (call.outputTokens ?? 0), 0);
+  const state = inspectState(folder);
+  return {
+    summary: {
+      runId: basename(folder),
+      workflow: foreign.workflow ?? 'unknown',
+      status: foreign.status,
+      startedAt: foreign.startedAt ?? folderTime(folder),
+      endedAt: foreign.endedAt,
+      resumedFrom: null,
+      backend: 'unknown',
+      // Reused answers have no line there, so how many were executed is not known beyond these.
+      counts: { ...emptyCounts(), ...counts },
+      usage: { ...emptyUsage(), outputTokens },
+      folder,
+      phase: null,
+      madeUp: false,
+      scriptSha256: null,
+      owner: null,
+      unsupported: missingRunRecord(state, folder).why,
+      verdicts,
+    },
+    record: null,
+    state: null,
+    ownerState: null,
+    foreign,
   };
 }
 
@@ -121,8 +161,8 @@ function judgeStatus(inRun: Fields, inState: Fields, isOutcomeValid: boolean, is
   return firstFit(ended, inState.status) ?? 'interrupted';
 }
 
-function describeProblems(run: Run, state: State): Pick<RunSummary, 'damaged' | 'unsupported'> {
-  const ofRun = run.kind === 'absent' ? missingRunRecord(state) : run.kind === 'bad' ? run.problem : undefined;
+function describeProblems(run: Run, state: State, folder: string): Pick<RunSummary, 'damaged' | 'unsupported'> {
+  const ofRun = run.kind === 'absent' ? missingRunRecord(state, folder) : run.kind === 'bad' ? run.problem : undefined;
   const ofState = state.kind === 'bad' && ofRun?.code !== 'WF_RUN_FOREIGN' ? state.problem : undefined;
   const problems = [ofRun, ofState].filter((problem) => problem !== undefined);
   const join = (areDamage: boolean): string =>

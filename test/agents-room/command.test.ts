@@ -229,7 +229,7 @@ describe('what the program says', () => {
     const outcome = await run(backend);
     expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'WF_BACKEND_MISSING' }, shared: true, attempts: 1 });
     expect(errorOf(outcome).message).toContain(reason);
-    expect(errorOf(outcome).message).toContain('wf doctor');
+    expect(errorOf(outcome).message).toContain('Install it or correct the command');
   });
 
   test('a working folder that does not exist concerns the call alone', async () => {

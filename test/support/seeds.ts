@@ -8,8 +8,11 @@ export const DEFAULT_SEED = 20_261_130;
 
 export const testSeed = (): number => inject('seed');
 
+/** How many times as many seeds a soak takes as CI does. */
+const SOAK = Number(process.env.WF_SOAK ?? 1);
+
 /** `count` seeds in sequence from that of the test run; name the one at hand in the test's name or its assertions. */
-export const testSeeds = (count: number): number[] => Array.from({ length: count }, (_, i) => testSeed() + i);
+export const testSeeds = (count: number): number[] => Array.from({ length: count * SOAK }, (_, i) => testSeed() + i);
 
 /** Numbers in [0, 1) that depend on the seed alone (mulberry32). */
 export function seededRandom(seed: number): () => number {

@@ -42,6 +42,6 @@ export function describeStartFailure(name: string, code: string, folderExists: b
   }
   const reason = code === 'ENOENT' ? 'there is no such program' : `it cannot be executed (${code})`;
   return new BackendError('backend_missing', `${name} could not be started: ${reason}.`, {
-    remedy: 'Install it or correct the command; `wf doctor` checks it.',
+    remedy: 'Install it or correct the command, then go on with the run.',
   });
 }

@@ -31,6 +31,7 @@ export function createStderrReader(onEvent: (event: AgentEvent) => void): Stderr
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let lastLine = '';
+  let lastError = '';
   let usage: CallUsage | undefined;
   let failure: ToldFailure | undefined;
 
@@ -50,8 +51,11 @@ export function createStderrReader(onEvent: (event: AgentEvent) => void): Stderr
         resetsAt: typeof resetsAt === 'string' ? resetsAt : undefined,
       };
     } else {
-      lastLine = words?.wf === 'progress' && typeof words.text === 'string' ? words.text : text;
-      onEvent({ type: 'progress', text: lastLine });
+      const told = words?.wf === 'progress' && typeof words.text === 'string' ? words.text : text;
+      onEvent({ type: 'progress', text: told });
+      // A crash of Node ends with its version, behind the stack: the error itself is what a person wants to read.
+      if (/^\w*Error\b.*: /.test(text)) lastError = text;
+      lastLine = lastError !== '' && /^Node\.js v\d/.test(text) ? lastError : told;
     }
   };
 

@@ -141,8 +141,8 @@ export async function readRulesFile(file: string): Promise<PreparedRule[]> {
 async function parseText(text: string, file: string): Promise<unknown> {
   try {
     if (/\.json$/i.test(file)) return JSON.parse(text);
-    const { parse } = await import('yaml');
-    return parse(text, { prettyErrors: true });
+    const { parseYaml } = await import('../../shared/parse-yaml.js');
+    return parseYaml(text, { prettyErrors: true });
   } catch (error) {
     throw refuse(file, messageOf(error).split('\n')[0] as string);
   }

@@ -27,13 +27,19 @@ export async function list(flags: LsFlags): Promise<number> {
 const noRuns = (all: number): string =>
   all === 0 ? 'No runs here yet. Start one with `wf run <script>`.\n' : 'No run has that status.\n';
 
+function statusOf(run: RunSummary): string {
+  if (run.damaged !== undefined) return `${run.status}, damaged`;
+  if (run.verdicts !== undefined) return `${run.status}, other engine`;
+  return run.unsupported !== undefined ? 'not readable' : run.status;
+}
+
 const HEAD = ['RUN', 'WORKFLOW', 'STATUS', 'PHASE', 'OK', 'REUSED', 'FAILED', 'OPEN', 'TOKENS', 'COST', 'AGE'];
 
 function makeTable(runs: readonly RunSummary[], now: number): string {
   const rows = runs.map((run) => [
     run.runId,
     cleanLine(run.workflow, 30) + (run.madeUp ? ' (mock)' : ''),
-    run.damaged !== undefined ? `${run.status}, damaged` : run.unsupported !== undefined ? 'not readable' : run.status,
+    statusOf(run),
     cleanLine(run.phase ?? '-', 20),
     String(run.counts.ok),
     String(run.counts.reused),

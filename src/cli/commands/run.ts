@@ -1,5 +1,6 @@
 /** `wf run`: stdout carries the result and nothing else, stderr what happens. */
-import { lstatSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, lstatSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type RunHandle, type RunResult, startWorkflow } from '../../index.js';
 import { createReporters } from '../../report/create-reporter.js';
 import { ownerOfStderr, parseReporterSpec } from '../../report/reporter-spec.js';
@@ -19,6 +20,7 @@ const DRAIN_AS_INIT_MS = 8_000;
 export async function run(script: string | undefined, flags: RunFlags): Promise<number> {
   if (flags.plan) return (await import('./plan.js')).plan(script, { ...flags, json: flags.reporter?.includes('json') });
   const options = readRunOptions(script, flags);
+  if (flags.output !== undefined) checkOutput(flags.output);
   const drainMs = readDuration('--drain', flags.drain) ?? (process.pid === 1 ? DRAIN_AS_INIT_MS : DRAIN_MS);
   const write = writeToStream(process.stderr);
   process.stdout.on('error', () => {});
@@ -77,8 +79,24 @@ function printResult(result: RunResult, output: string | undefined): number {
   return result.exitCode;
 }
 
+/** Before anything is paid for. */
+function checkOutput(path: string): void {
+  if (path === '-') return;
+  try {
+    accessSync(dirname(path), constants.W_OK);
+  } catch (error) {
+    throw new WfError('WF_USAGE', `--output ${path} cannot be written: ${messageOf(error)}.`, {
+      remedy: 'Make its folder first, or name another file.',
+    });
+  }
+}
+
 /** A file is replaced whole; a device, a pipe or a link that stands there is written into and stays what it is. */
 function writeOutput(path: string, text: string): void {
+  if (path === '-') {
+    process.stdout.write(text);
+    return;
+  }
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || stat.isFile()) writeFileAtomic(path, text, { mode: 0o644 });
   else writeFileSync(path, text);

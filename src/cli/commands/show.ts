@@ -8,8 +8,8 @@ export async function show(
   call: string | undefined,
   flags: { json?: boolean; runsDir?: string },
 ): Promise<number> {
-  const { details, ...run } = readWorkflowRun(id, { runsDir: flags.runsDir });
-  const found = call === undefined ? undefined : findCall(details, call);
+  const { details, readDetail, ...run } = readWorkflowRun(id, { runsDir: flags.runsDir });
+  const found = call === undefined ? undefined : readDetail(findCall(details, call).n);
   if (flags.json) process.stdout.write(`${JSON.stringify(found ?? run, null, 2)}\n`);
   else process.stdout.write(found === undefined ? describeRun(run) : describeCall(found));
   return 0;
@@ -31,6 +31,13 @@ function describeRun(run: RunView): string {
     'tokens',
     `${formatTokens(run.usage.outputTokens)} out, ${formatTokens(run.usage.inputTokens)} in, cost ${formatUsd(run.usage.usd)}`,
   );
+  if (run.verdicts !== undefined) {
+    const { execution, acceptance, postProcessing, delivery } = run.verdicts;
+    text += row(
+      'verdicts',
+      `execution ${execution}, acceptance ${acceptance}, post-processing ${postProcessing}, delivery ${delivery}`,
+    );
+  }
   if (run.error !== undefined) {
     const { file, line, column, code, message, frame } = run.error;
     text += row('error', `${code}: ${cleanLine(message)}${file === undefined ? '' : ` (${file}:${line}:${column})`}`);
@@ -70,6 +77,7 @@ function nextStep(run: RunView): string {
   const open = run.calls.filter((call) => call.status === 'no-result').length;
   if (run.status === 'completed' && open === 0 && run.counts.failed === 0) return '';
   if (run.status === 'running') return '';
+  if (run.verdicts !== undefined) return '\nAnother engine made this run; go on from it with that engine.\n';
   const look =
     open === 0
       ? ''

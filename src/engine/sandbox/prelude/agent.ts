@@ -1,6 +1,6 @@
 import { AGENT_OPTIONS } from '../../../shared/agent-options.js';
 import { type Answer, waitFor } from './calls.js';
-import { describe, makeError, misuse } from './errors.js';
+import { type Cause, describe, engineCause, makeError, misuse } from './errors.js';
 import { config, hostCall } from './host.js';
 import { codeAt, freeze, G, isArray, keys, lock, parse, SafeMap, stringify, textSlice } from './primordials.js';
 import { currentPhase } from './phase.js';
@@ -90,9 +90,16 @@ const agent = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
 
 /** The same call; tells why there is no answer instead of giving `null` or throwing. */
 const settled = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
-  const answer = await queueCall(prompt, opts);
-  if (answer.cause === undefined) return { ok: true, value: parse(answer.json as string) };
-  const cause = answer.cause;
+  let cause: Cause | undefined;
+  try {
+    const answer = await queueCall(prompt, opts);
+    if (answer.cause === undefined) return { ok: true, value: parse(answer.json as string) };
+    cause = answer.cause;
+  } catch (error) {
+    cause = engineCause(error);
+    // An error of the script's own, thrown by a getter of its options.
+    if (cause === undefined) throw error;
+  }
   return { ok: false, cause: { name: cause.name, code: cause.code, message: cause.message } };
 };
 

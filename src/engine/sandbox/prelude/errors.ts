@@ -55,6 +55,10 @@ export function makeError(cause: Cause): Error {
 /** An argument is not what the dialect wants. */
 export const misuse = (code: string, message: string): Error => makeError({ name: 'TypeError', code, message });
 
+/** What is known of an error that the engine made. */
+export const engineCause = (error: unknown): Cause | undefined =>
+  error !== null && typeof error === 'object' ? known.get(error) : undefined;
+
 /** The code of an error that the engine made. */
 export function codeOf(error: unknown): string | undefined {
   return error !== null && typeof error === 'object' ? known.get(error)?.code : undefined;
