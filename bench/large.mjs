@@ -1,10 +1,10 @@
 // Large runs: 10,000 answers of 20 kB live and replayed, a journal of 1 GB read in a stream, and lists of 50 such runs.
 // Not for CI. Usage: node bench/large.mjs [--gb 1] [--calls 10000]. Each step is a process of its own, so that its peak of memory is its own.
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomUUID } from 'node:crypto';
 import {
   defineBackend,
   explainRun,
@@ -40,7 +40,8 @@ const steps = {
     const handle = await startWorkflow({
       ...where(folder),
       ...(from ? { resumeFrom: from } : { source: workflow(calls), maxAgents: calls }),
-      backend: defineBackend({ name: 'noop', run: async () => ({ text }) }),
+      // An agent answers by way of the event loop; one that did not would pile up its answers before any is passed on.
+      backend: defineBackend({ name: 'quick', run: () => new Promise((done) => setTimeout(done, 10, { text })) }),
       concurrency: 16,
       memoryMb: 512,
       keep: 100,

@@ -1,4 +1,5 @@
 /** Makes a backend by its name. It never takes another one instead, least of all `mock`. */
+import { resolve } from 'node:path';
 import { WfError } from '../shared/errors.js';
 import { nearestWord } from '../shared/nearest-word.js';
 import type { AgentBackend } from './backend.js';
@@ -8,6 +9,8 @@ export interface BackendOptions {
   command?: string | readonly string[] | undefined;
   /** For `mock`: file with rules, JSON or YAML. */
   mock?: string | undefined;
+  /** Folder that relative paths of `command` and `mock` start from (default: the present one). */
+  folder?: string | undefined;
   /** For `command`: environment from which the allowed variables are taken (default `process.env`). */
   env?: NodeJS.ProcessEnv | undefined;
   /** For `command`: names of further variables that the program may see. */
@@ -15,15 +18,15 @@ export interface BackendOptions {
 }
 
 const MAKERS: Record<string, (options: BackendOptions) => Promise<AgentBackend>> = {
-  async command({ command, env, allowEnv }) {
+  async command({ command, env, allowEnv, folder }) {
     const { createCommandBackend } = await import('./command/command-backend.js');
     const { parseCommandLine } = await import('./command/parse-command-line.js');
     const argv = typeof command === 'string' ? parseCommandLine(command) : (command ?? []);
-    return createCommandBackend({ argv, env, allowEnv });
+    return createCommandBackend({ argv, env, allowEnv, folder });
   },
-  async mock({ mock }) {
+  async mock({ mock, folder }) {
     const { createMockBackend } = await import('./mock/mock-backend.js');
-    return await createMockBackend(mock === undefined ? {} : { file: mock });
+    return await createMockBackend(mock === undefined ? {} : { file: resolve(folder ?? '.', mock) });
   },
 };
 

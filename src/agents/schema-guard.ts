@@ -19,6 +19,8 @@ interface KnownSchema {
 }
 
 const MAX_SHOWN = 300;
+/** Longer answers are checked in the thread as well: `uniqueItems` and the like take time that grows with the square. */
+const LONG_ANSWER = 200_000;
 
 let compiler: Promise<typeof import('./schema-compile.js')> | undefined;
 let loaded: typeof import('./schema-compile.js') | undefined;
@@ -60,7 +62,7 @@ export async function judgeValue(schema: object, value: unknown): Promise<Verdic
   const { compileSchema } = loaded ?? (await loadCompiler());
   const { text, hasPattern } = describeSchema(schema);
   let errors: string[];
-  if (hasPattern) {
+  if (hasPattern || output.length > LONG_ANSWER) {
     patternCheck ??= createPatternCheck();
     errors = await patternCheck.check(text, output);
   } else {

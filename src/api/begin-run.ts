@@ -2,6 +2,7 @@
 import { type AgentDefinition, BUILT_IN_AGENT_TYPES } from '../agents/agent-definitions.js';
 import { type Guard, startGuard } from '../agents/guard/start-guard.js';
 import { Engine } from '../engine/engine.js';
+import type { EngineEnd } from '../engine/engine-options.js';
 import type { EventListener, RunEvent } from '../engine/events.js';
 import type { SandboxLink } from '../engine/sandbox-link.js';
 import { type CarriedLines, carryLines } from '../journal/carry.js';
@@ -13,7 +14,8 @@ import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { isoTime } from '../shared/clock.js';
 import { messageOf, WfError } from '../shared/errors.js';
 import { emptyCounts, emptyUsage } from '../shared/outcome.js';
-import { openBackend } from './choose-run-backend.js';
+import { processStartTime } from '../shared/process-info.js';
+import { openNamedBackends } from './choose-run-backend.js';
 import { finishRun } from './finish-run.js';
 import { createHashDeps } from './hash-deps.js';
 import { createOpenWorkflow } from './open-workflow.js';
@@ -33,18 +35,23 @@ export interface Beginning
 
 /** Characters of args below which `run.json` is written within a second of a change. */
 const SMALL_ARGS = 65_536;
+/** So many different warnings are kept with the outcome. */
+const MAX_NOTICES = 200;
 
 /** Takes over the source's journal, tells that the run has started, and lets the script go. */
 export function beginRun(base: Beginning): RunHandle {
   const { given, prepared, record, folder, journal, claim, backend, clock, sandbox, definitions } = base;
   const { places, options, script } = prepared;
-  const notices = [...prepared.notices, ...(base.sourceJournal?.notices ?? [])];
-  if (claim.notice !== null) notices.push(claim.notice);
+  const first = [...prepared.notices, ...(base.sourceJournal?.notices ?? [])];
+  if (claim.notice !== null) first.push(claim.notice);
+  const notices: string[] = [];
   const events = openEventLog(`${folder}/${EVENTS_FILE}`);
   let heartbeat: Heartbeat | undefined;
   let watch: ResumeNotices | undefined;
   const tell: EventListener = (event) => {
     events.write(event);
+    if (event.type === 'warning' && notices.length < MAX_NOTICES && !notices.includes(event.message))
+      notices.push(event.message);
     watch?.take(event);
     // Large args stand in the record, so it is not written anew for every change.
     if (event.type.startsWith('call.') && (prepared.argsJson?.length ?? 0) < SMALL_ARGS) heartbeat?.beatSoon();
@@ -56,7 +63,6 @@ export function beginRun(base: Beginning): RunHandle {
     }
   };
   const warn = (code: string, message: string): void => {
-    notices.push(message);
     tell({ t: isoTime(clock.now()), type: 'warning', code, message });
   };
 
@@ -77,12 +83,28 @@ export function beginRun(base: Beginning): RunHandle {
   });
   try {
     const carried = takeOver(base.sourceJournal, journal);
-    if (carried !== undefined) heartbeat.update({ copied: true });
+    if (carried !== undefined) {
+      // The mark must not be on the disk before what it speaks of.
+      journal.syncNow();
+      heartbeat.update({ copied: true });
+    }
+    const ended = new AbortController();
+    const named = openNamedBackends(backend, options, prepared.startFolder, places.env);
     let guard: Guard | undefined;
+    /** A resume waits for it: what it ends must be gone before the same work starts again. */
+    const noteGuard = (pid: number | undefined): void => {
+      if (pid === undefined) return;
+      try {
+        heartbeat?.update({ guard: { pid, startTime: processStartTime(pid) } });
+      } catch (error) {
+        warn('WF_HEARTBEAT', `run.json cannot be written: ${messageOf(error)}.`);
+      }
+    };
     const openGuard = (): Guard => {
       if (guard !== undefined) return guard;
       guard = startGuard({ nodePath: process.execPath });
       if (sandbox.pid !== undefined) guard.watch(sandbox.pid);
+      noteGuard(guard.pid);
       return guard;
     };
     sandbox.onSlow(() => void openGuard());
@@ -92,7 +114,8 @@ export function beginRun(base: Beginning): RunHandle {
       script,
       argsJson: prepared.argsJson,
       backend,
-      backendNamed: (name) => openBackend(name, backend, options, places.env),
+      backendGiven: options.backendGiven === true,
+      backendNamed: (name) => named.get(name),
       definitions,
       builtInTypes: [...BUILT_IN_AGENT_TYPES],
       anyAgentType: backend.capabilities.madeUp === true,
@@ -114,7 +137,7 @@ export function beginRun(base: Beginning): RunHandle {
       carried,
       sandbox,
       openWorkflow: createOpenWorkflow(prepared, (message) => warn('WF_CHILD_CHANGED', message)),
-      hashDeps: createHashDeps(places.root, prepared.startFolder),
+      hashDeps: createHashDeps(places.root, prepared.startFolder, ended.signal),
       clock,
       onEvent: tell,
       onLive: (call) => watch?.takeLive(call),
@@ -133,7 +156,16 @@ export function beginRun(base: Beginning): RunHandle {
       onProcessEnd: (pid) => guard?.forget(pid),
     });
     tell(startedEvent(base, carried));
-    for (const message of notices) tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_NOTICE', message });
+    const spent = (carried?.lines ?? []).reduce(
+      (sum, line) => sum + (line.type === 'result' ? line.outputTokens : 0),
+      0,
+    );
+    if (options.budgetTokens !== null && carried !== undefined && spent >= options.budgetTokens) {
+      first.push(
+        `The recorded answers have cost ${spent} output tokens, so the script will see no budget left of ${options.budgetTokens}; only a larger --budget lets it go on by its own rule.`,
+      );
+    }
+    for (const message of first) tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_NOTICE', message });
     const damage = carried === undefined ? undefined : describeDamage(carried.damage);
     if (damage !== undefined) {
       const reusable = (carried?.lines ?? []).filter((line) => line.type === 'result' && line.kind === 'ok').length;
@@ -146,10 +178,17 @@ export function beginRun(base: Beginning): RunHandle {
       watch = watchResume(carried, base.sourceJournal.folder, (message) => warn('WF_NOTICE', message));
     const running = engine;
     const parts = (): RunParts => ({ ...base, engine: running, heartbeat, events, tell, guard, notices });
-    const done = running.run().then((end) => {
-      watch?.close();
-      return finishRun(parts(), end);
-    });
+    const done = running
+      .run()
+      .catch(
+        (error: unknown): EngineEnd => ({ how: 'failed', error: { code: 'WF_INTERNAL', message: messageOf(error) } }),
+      )
+      .then(async (end) => {
+        ended.abort();
+        watch?.close();
+        await named.close().catch((error: unknown) => warn('WF_BACKEND_CLOSE', messageOf(error)));
+        return finishRun(parts(), end);
+      });
     given.signal?.addEventListener('abort', () => running.cancel(), { once: true });
     if (given.signal?.aborted) running.cancel();
     return {

@@ -9,25 +9,51 @@ import type { RunWorkflowOptions } from './run-options.js';
 export async function chooseBackend(
   given: RunWorkflowOptions,
   options: RunOptions,
+  startFolder: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<AgentBackend> {
   if (typeof given.backend === 'object') return given.backend;
-  if (options.backend !== '') return createBackend(options.backend, { ...options, env });
+  if (options.backend !== '') return createBackend(options.backend, { ...options, env, folder: startFolder });
   throw new WfError('WF_BACKEND_UNKNOWN', 'No backend was chosen: neither --backend nor WF_BACKEND names one.', {
     remedy: `Known backends: ${BACKEND_NAMES.join(', ')}. To try a script without an agent: --dry-run.`,
   });
 }
 
-/** A backend that one call names; undefined when there is none of that name. */
-export async function openBackend(
-  name: string,
+/** Backends that single calls name: each is made once and closed with the run. */
+export interface NamedBackends {
+  /** Undefined when there is none of that name, or it is not set up. */
+  get(name: string): Promise<AgentBackend | undefined>;
+  close(): Promise<void>;
+}
+
+export function openNamedBackends(
   own: AgentBackend,
   options: RunOptions,
+  startFolder: string,
+  env: Readonly<Record<string, string | undefined>>,
+): NamedBackends {
+  const made = new Map<string, Promise<AgentBackend | undefined>>();
+  return {
+    get(name) {
+      if (name === own.name) return Promise.resolve(own);
+      const known = made.get(name) ?? make(name, options, startFolder, env);
+      made.set(name, known);
+      return known;
+    },
+    async close() {
+      for (const backend of made.values()) await (await backend)?.close?.();
+    },
+  };
+}
+
+async function make(
+  name: string,
+  options: RunOptions,
+  startFolder: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<AgentBackend | undefined> {
-  if (name === own.name) return own;
   try {
-    return await createBackend(name, { ...options, env });
+    return await createBackend(name, { ...options, env, folder: startFolder });
   } catch (error) {
     if (WfError.is(error)) return undefined;
     throw error;

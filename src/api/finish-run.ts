@@ -21,7 +21,11 @@ interface Outcome {
 
 export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunResult> {
   const { engine, journal, heartbeat, folder, record, claim, clock, given, notices } = parts;
-  await parts.backend.close?.();
+  try {
+    await parts.backend.close?.();
+  } catch (error) {
+    notices.push(`The backend could not be closed: ${messageOf(error)}.`);
+  }
   await journal.flush();
   const unwritten = journal.unwritten.lines;
   if (unwritten > 0)
@@ -30,15 +34,16 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   const outcome = explainEnd(end, counts, given.allowFailures === true);
   const endedAt = isoTime(clock.now());
   heartbeat.stop();
-  if (end.how !== 'owner-lost') {
+  const owned = end.how !== 'owner-lost' && claim.isLatest();
+  if (owned) {
     const state = makeState(parts, outcome, endedAt, unwritten);
     attempt(notices, 'state.json', () => writeState(folder, state));
-    attempt(notices, 'run.json', () => heartbeat.update({ status: outcome.status, endedAt, owner: null }));
+    attempt(notices, 'run.json', () => heartbeat.update({ status: outcome.status, endedAt, owner: null, guard: null }));
   }
   journal.close();
   parts.sourceJournal?.journal.close();
   claim.release();
-  if (end.how !== 'owner-lost') await prune(parts);
+  if (owned) await prune(parts);
   const finished = {
     runId: record.runId,
     folder,
@@ -186,7 +191,7 @@ function attempt(notices: string[], name: string, write: () => void): void {
   }
 }
 
-async function prune({ prepared, record, given, tell, clock, notices }: RunParts): Promise<void> {
+async function prune({ prepared, record, given, tell, clock }: RunParts): Promise<void> {
   const spare = new Set([record.runId]);
   const report = await pruneRuns({
     runsFolder: prepared.places.runsFolder,
@@ -195,7 +200,6 @@ async function prune({ prepared, record, given, tell, clock, notices }: RunParts
     now: clock.now(),
   });
   const warn = (message: string): void => {
-    notices.push(message);
     tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_PRUNE', message });
   };
   for (const message of report.warnings) warn(message);

@@ -10,18 +10,23 @@ const MAX_FILES = 10_000;
 /** Up to so many files the record names each, so that a change can be told by name. */
 const MAX_NAMED = 200;
 
-/** @param root no pattern may leave this folder */
-export function createHashDeps(root: string, startFolder: string): HashDeps {
+/**
+ * @param root no pattern may leave this folder
+ * @param signal ends the reading of files that nobody waits for any more
+ */
+export function createHashDeps(root: string, startFolder: string, signal: AbortSignal): HashDeps {
   const known = new Map<string, { stamp: string; digest: string }>();
   return async (patterns, cwd) => {
     try {
-      const base = resolve(startFolder, cwd ?? '.');
-      const files = await findFiles(patterns, base, realpathSync(root));
+      const realRoot = realpathSync(root);
+      const base = cwd === null ? startFolder : resolve(root, cwd);
+      if (!isInside(realRoot, base)) return { digest: null, message: OUTSIDE };
+      const files = await findFiles(patterns, base, realRoot, signal);
       if (typeof files === 'string') return { digest: null, message: files };
       const digests: Record<string, string> = {};
       const sum = createHash('sha256');
       for (const file of files) {
-        const digest = await hashFile(resolve(base, file), known);
+        const digest = await hashFile(resolve(base, file), known, signal);
         sum.update(`${file}\0${digest}\n`);
         digests[file] = digest.slice(0, 16);
       }
@@ -35,7 +40,16 @@ export function createHashDeps(root: string, startFolder: string): HashDeps {
   };
 }
 
-async function findFiles(patterns: readonly string[], base: string, root: string): Promise<string[] | string> {
+/** Names nothing that lies outside: a script must not learn what is there. */
+const OUTSIDE = 'option deps leaves the project';
+
+async function findFiles(
+  patterns: readonly string[],
+  base: string,
+  root: string,
+  signal: AbortSignal,
+): Promise<string[] | string> {
+  if (patterns.some((pattern) => isAbsolute(pattern))) return OUTSIDE;
   const { glob } = await import('tinyglobby');
   const files = await glob([...patterns], {
     cwd: base,
@@ -43,10 +57,11 @@ async function findFiles(patterns: readonly string[], base: string, root: string
     expandDirectories: false,
     followSymbolicLinks: false,
     ignore: ['**/.git/**', '**/.claude/workflow-runs/**'],
+    signal,
   });
   if (files.length > MAX_FILES) return `option deps names ${files.length} files; the limit is ${MAX_FILES}`;
   const outside = files.find((file) => !isInside(root, resolve(base, file)));
-  if (outside !== undefined) return `option deps leaves the project: ${outside}`;
+  if (outside !== undefined) return OUTSIDE;
   return files.map((file) => file.split(sep).join('/')).sort();
 }
 
@@ -56,13 +71,17 @@ function isInside(root: string, path: string): boolean {
 }
 
 /** A file that kept its size and times is not read again. */
-async function hashFile(path: string, known: Map<string, { stamp: string; digest: string }>): Promise<string> {
+async function hashFile(
+  path: string,
+  known: Map<string, { stamp: string; digest: string }>,
+  signal: AbortSignal,
+): Promise<string> {
   const stat = statSync(path, { bigint: true });
   const stamp = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
   const earlier = known.get(path);
   if (earlier?.stamp === stamp) return earlier.digest;
   const sum = createHash('sha256');
-  await pipeline(createReadStream(path), sum);
+  await pipeline(createReadStream(path), sum, { signal });
   const digest = sum.digest('hex');
   known.set(path, { stamp, digest });
   return digest;

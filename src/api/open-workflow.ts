@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { OpenWorkflow } from '../engine/engine-options.js';
-import { findWorkflow } from '../script/find-workflow.js';
+import { findSavedWorkflow } from '../script/find-workflow.js';
 import { languageOf, loadScript } from '../script/load-script.js';
 import { readScriptFile } from '../script/read-script-file.js';
 import { messageOf, WfError } from '../shared/errors.js';
@@ -18,7 +18,8 @@ export function createOpenWorkflow(run: PreparedRun, onChange: (message: string)
         const script = await loadScript(known.source, { filename: known.path ?? `${id}.js` });
         return { ok: true, script, id, path: known.path };
       }
-      const { source, path } = 'name' in reference ? findWorkflow(id, run.places) : openPath(id, run);
+      const { source, path } =
+        'name' in reference ? findSavedWorkflow(id, { ...run.places, cwd: run.startFolder }) : openPath(id, run);
       const shown = showPath(path, run.places.root);
       const script = await loadScript(source, { filename: shown, language: languageOf(path) });
       if (known !== undefined && known.source !== source)
@@ -44,6 +45,8 @@ function explain(id: string, isName: boolean, error: unknown): string {
     const known = /Saved workflows: (.*)\./.exec(error.message)?.[1];
     return `workflow(${JSON.stringify(id)}): there is no such workflow.${known === undefined ? '' : ` Saved workflows: ${known}.`}`;
   }
+  if (error.code === 'WF_SCRIPT_AMBIGUOUS')
+    return `workflow(${JSON.stringify(id)}): one folder holds more than one workflow of that name.`;
   const place = error.place?.line === undefined ? '' : ` (line ${error.place.line}, column ${error.place.column})`;
   return `workflow(${JSON.stringify(id)}): ${messageOf(error)}${place}`;
 }

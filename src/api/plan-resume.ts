@@ -4,7 +4,7 @@ import { planReplay } from '../engine/plan.js';
 import { startSandbox } from '../engine/sandbox-link.js';
 import { carryLines } from '../journal/carry.js';
 import { createMissExplainer } from '../journal/explain-miss.js';
-import { createMemoryStore } from '../journal/memory-store.js';
+import { createVoidStore } from '../journal/memory-store.js';
 import { describeDamage } from '../journal/read-journal.js';
 import { WfError } from '../shared/errors.js';
 import { chooseBackend } from './choose-run-backend.js';
@@ -60,9 +60,9 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     const prepared = await prepareRun(given);
     const { places, options, source } = prepared;
     if (source === undefined) throw new WfError('WF_USAGE', 'A plan needs a run to go on from.');
-    const backend = await chooseBackend(given, options, places.env);
+    const backend = await chooseBackend(given, options, prepared.startFolder, places.env);
     const found = openSourceJournal(source, places.readFolders, given.strict);
-    const carried = carryLines(found.journal, found.runId, createMemoryStore());
+    const carried = carryLines(found.journal, found.runId, createVoidStore());
     const notices = [...prepared.notices, ...found.notices];
     const damage = describeDamage(carried.damage);
     if (damage !== undefined) notices.push(`The journal of the source run has ${damage}.`);
@@ -74,11 +74,13 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       builtInTypes: [...BUILT_IN_AGENT_TYPES],
       anyAgentType: backend.capabilities.madeUp === true,
       limits: options,
+      projectRoot: places.root,
+      startFolder: prepared.startFolder,
       match: options.match,
       carried,
       sandbox,
       openWorkflow: createOpenWorkflow(prepared, (message) => notices.push(message)),
-      hashDeps: createHashDeps(places.root, prepared.startFolder),
+      hashDeps: createHashDeps(places.root, prepared.startFolder, new AbortController().signal),
     });
     const results = carried.lines.filter((line) => line.type === 'result');
     const used = new Set(plan.calls.map((call) => call.result));

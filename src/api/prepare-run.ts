@@ -1,5 +1,4 @@
 /** Everything that is read and checked before anything is started: after this a run can begin, and nothing was written. */
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -123,7 +122,7 @@ async function readScript(
     });
   }
   const { path, language } = source.record.script;
-  const script = await loadScript(source.script, { filename: path ?? `workflow.${language}`, language });
+  const script = await loadScript(source.readScript(), { filename: path ?? `workflow.${language}`, language });
   return { script, language, path: path === null ? null : resolve(places.root, path) };
 }
 
@@ -164,7 +163,7 @@ function findStartFolder(places: Places, source: SourceRun | undefined): string 
 function findDifferences(run: PreparedRun, source: SourceRun): string[] {
   const { record } = source;
   const notices: string[] = [];
-  if (!run.scriptGiven && run.scriptPath !== null && differsOnDisk(run.scriptPath, source.script)) {
+  if (!run.scriptGiven && run.scriptPath !== null && differsOnDisk(run.scriptPath, source.readScript())) {
     notices.push(
       `${showPath(run.scriptPath, run.places.cwd)} has changed since; the stored script runs. Name the file to run it as it is now.`,
     );
@@ -173,8 +172,6 @@ function findDifferences(run: PreparedRun, source: SourceRun): string[] {
     notices.push(
       'The script differs from the one of the source run: calls whose text is the same are reused, changed ones run.',
     );
-  } else if (createHash('sha256').update(source.script).digest('hex') !== record.script.sha256) {
-    notices.push('The stored script of the source run differs from what its record says.');
   }
   const oldArgs = record.args === undefined ? undefined : canonicalJson(record.args);
   const newArgs = run.argsJson === undefined ? undefined : canonicalJson(JSON.parse(run.argsJson));

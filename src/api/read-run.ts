@@ -25,8 +25,8 @@ export interface RunView extends RunSummary {
  *
  * @example listWorkflowRuns().filter((run) => run.status === 'interrupted')
  */
-export function listWorkflowRuns(where: Where = {}): RunSummary[] {
-  return listRuns({ runsFolders: findPlaces(where).readFolders });
+export function listWorkflowRuns(where: Where = {}, onWarning?: (message: string) => void): RunSummary[] {
+  return listRuns({ runsFolders: findPlaces(where).readFolders, ...(onWarning === undefined ? {} : { onWarning }) });
 }
 
 /** A run with its calls, and each call's texts for the asking. */
@@ -145,14 +145,16 @@ function countPhases(calls: readonly CallDetail[]): RunView['phases'] {
 
 function countCalls(calls: readonly CallDetail[]): Counts {
   const counts = emptyCounts();
-  const answered = new Set(calls.filter((call) => call.status === 'ok').map((call) => call.key));
+  // By call number: calls come in call order, and only a later one makes up for a failure.
+  const answered = new Map(calls.filter((call) => call.status === 'ok').map((call) => [call.key, call.n]));
   for (const call of calls) {
     counts.calls++;
     if (call.reused) counts.reused++;
     else if (call.attempts > 0) counts.executed++;
     if (call.status === 'ok') counts.ok++;
     else if (call.status === 'skipped') counts.skipped++;
-    else if (call.status === 'failed') counts[call.key !== null && answered.has(call.key) ? 'recovered' : 'failed']++;
+    else if (call.status === 'failed')
+      counts[call.key !== null && (answered.get(call.key) ?? 0) > call.n ? 'recovered' : 'failed']++;
     else if (call.status === 'no-result') counts.noResult++;
   }
   return counts;

@@ -102,6 +102,7 @@ export function resolveRunOptions(
   const backend = typeof given.backend === 'object' ? given.backend.name : given.backend;
   const options: RunOptions = {
     backend: backend ?? old?.backend ?? env.WF_BACKEND ?? '',
+    backendGiven: backend !== undefined || old?.backendGiven === true,
     permission: given.permission ?? old?.permission ?? 'edit',
     concurrency:
       given.concurrency ??

@@ -16,7 +16,8 @@ export interface SourceRun {
   /** The run that was named. */
   record: RunRecord;
   folder: string;
-  script: string;
+  /** The script that ran. @throws WfError `WF_RUN_DAMAGED` */
+  readScript(): string;
 }
 
 export interface SourceJournal {
@@ -34,7 +35,7 @@ export interface SourceJournal {
 export function readSourceRun(id: string, runsFolders: readonly string[]): SourceRun {
   const { folder } = findRunById(parseRunId(id), runsFolders);
   const record = readRunRecord(folder);
-  return { record, folder, script: readScript(folder, record.runId) };
+  return { record, folder, readScript: () => readScript(folder, record.runId) };
 }
 
 /**

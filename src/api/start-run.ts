@@ -11,6 +11,7 @@ import { findClaimsHome, isClaimAlive } from '../runs/claim-files.js';
 import { claimLineage } from '../runs/claims.js';
 import { describeOwner } from '../runs/owner.js';
 import { createRunFolder } from '../runs/run-folder.js';
+import { readRunRecord } from '../runs/run-records.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { realClock } from '../shared/clock.js';
 import { newRunId } from '../shared/ids.js';
@@ -23,6 +24,7 @@ import type { RunHandle } from './run-parts.js';
 import { findSandboxLaunch } from './sandbox-launch.js';
 import { openSourceJournal, type SourceJournal } from './source-run.js';
 import { findStartedBy } from './started-by.js';
+import { waitForGuard } from './wait-for-guard.js';
 
 /**
  * Starts a workflow.
@@ -47,7 +49,7 @@ export async function startWorkflow(given: RunWorkflowOptions): Promise<RunHandl
 async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<RunHandle> {
   const prepared = await prepareRun(given);
   const { places, options, source } = prepared;
-  const backend = await chooseBackend(given, options, places.env);
+  const backend = await chooseBackend(given, options, prepared.startFolder, places.env);
   const definitions = await loadAgentDefinitions({ cwd: prepared.startFolder, root: places.root, home: places.home });
   const startedBy = findStartedBy(places.env);
   const runId = given.runId ?? newRunId();
@@ -66,6 +68,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
   let sourceJournal: SourceJournal | undefined;
   let folder: string | undefined;
   try {
+    if (source !== undefined) await waitForGuard(readRunRecord(source.folder));
     // Only now: until the lineage was ours, its last owner may still have been writing.
     sourceJournal = source === undefined ? undefined : openSourceJournal(source, places.readFolders, given.strict);
     const record = makeRecord(prepared, { runId, root, claim: claim.n, startedAt, backend, startedBy });

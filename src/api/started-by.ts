@@ -13,7 +13,7 @@ const MAX_DEPTH = 3;
 export function findStartedBy(env: Readonly<Record<string, string | undefined>>): RunRecord['startedBy'] {
   const runId = env.WF_RUN_ID;
   if (runId === undefined || !isRunId(runId)) return null;
-  const depth = Number(env.WF_DEPTH ?? '0') + 1;
+  const depth = (/^\d{1,4}$/.test(env.WF_DEPTH ?? '') ? Number(env.WF_DEPTH) : 0) + 1;
   if (depth <= MAX_DEPTH) return { runId, depth };
   throw new WfError(
     'WF_NESTED_TOO_DEEP',

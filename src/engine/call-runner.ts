@@ -1,8 +1,9 @@
 /** Makes the request of one call, runs it against its backend, and can stop it. */
 import { hash } from 'node:crypto';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import type { AgentEvent, AgentRequest } from '../agents/backend.js';
+import type { AgentBackend, AgentEvent, AgentRequest } from '../agents/backend.js';
 import { type CallOutcome, executeCall } from '../agents/execute-call.js';
+import { createRateGate, type RateGate } from '../agents/rate-gate.js';
 import type { EngineOptions } from './engine-options.js';
 import type { UntimedEvent } from './run-voice.js';
 import type { CallOptions } from './sandbox/call-options.js';
@@ -16,6 +17,8 @@ export interface CallToRun {
   phase: string | null;
   prompt: string;
   options: CallOptions | undefined;
+  /** What executes it, once that is known. */
+  backend: { name: string; madeUp: boolean } | undefined;
 }
 
 export interface CallRunner {
@@ -30,6 +33,7 @@ type Tell = (event: UntimedEvent) => void;
 
 export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner {
   const controllers = new Map<number, AbortController>();
+  const gates = new Map<string, RateGate>();
   const failures = new Map<string, number>();
   const identity = (key: string, path: string, nth: number): string => `${key}${nth}\n${path}`;
 
@@ -74,12 +78,35 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
     }
   };
 
+  /** A backend that was chosen for the run beats the one that a call names; made-up answers never mix with real ones. */
+  const chooseBackend = (name: string | undefined): AgentBackend | Promise<AgentBackend | undefined> =>
+    name === undefined || options.backendGiven || options.backend.capabilities.madeUp === true
+      ? options.backend
+      : options.backendNamed(name);
+
+  const gateOf = (backend: AgentBackend): RateGate => {
+    const known = gates.get(backend.name);
+    if (known !== undefined) return known;
+    const gate = createRateGate({ now: () => options.clock.now(), sleep: (ms, signal) => sleep(options, ms, signal) });
+    gates.set(backend.name, gate);
+    return gate;
+  };
+
   return {
     async execute(call) {
       const given = call.options;
-      const backend = given?.backend === undefined ? options.backend : await options.backendNamed(given.backend);
+      // Before anything is awaited: whoever stops the call from now on must find it.
+      const controller = new AbortController();
+      controllers.set(call.n, controller);
+      const chosen = chooseBackend(given?.backend);
+      const backend = chosen instanceof Promise ? await chosen : chosen;
+      if (controller.signal.aborted) return { kind: 'cancelled', attempts: 0 };
       if (backend === undefined)
-        return failed('WF_BACKEND_UNKNOWN', `No backend is named ${JSON.stringify(given?.backend)}.`);
+        return failed(
+          'WF_BACKEND_UNKNOWN',
+          `No backend is named ${JSON.stringify(given?.backend)}, or it is not set up.`,
+        );
+      call.backend = { name: backend.name, madeUp: backend.capabilities.madeUp === true };
       if (given?.isolation === 'worktree' && backend.capabilities.madeUp !== true) {
         return failed(
           'WF_AGENT_OPTIONS',
@@ -89,8 +116,6 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
       const cwd = resolveInside(options, given?.cwd);
       if (cwd === undefined)
         return failed('WF_AGENT_OPTIONS', `option cwd leaves the project: ${JSON.stringify(given?.cwd)}.`);
-      const controller = new AbortController();
-      controllers.set(call.n, controller);
       const outcome = await executeCall(
         backend,
         makeRequest(call, cwd),
@@ -110,6 +135,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
           onProcess: options.onProcess,
           onProcessEnd: options.onProcessEnd,
           sleep: (ms, signal) => sleep(options, ms, signal),
+          gate: gateOf(backend),
         },
       );
       controllers.delete(call.n);
@@ -139,7 +165,8 @@ function failed(code: string, message: string): CallOutcome {
 
 function resolveInside(options: EngineOptions, cwd: string | undefined): string | undefined {
   if (cwd === undefined) return options.startFolder;
-  const folder = resolve(options.startFolder, cwd);
+  // The sandbox has made it relative to the project root.
+  const folder = resolve(options.projectRoot, cwd);
   const way = relative(options.projectRoot, folder);
   return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? undefined : folder;
 }

@@ -20,6 +20,8 @@ export interface EngineOptions {
   /** JSON text, or undefined when the run has no args. */
   argsJson: string | undefined;
   backend: AgentBackend;
+  /** The backend was chosen for this run and not by default: it beats the one that a call names. */
+  backendGiven: boolean;
   /** Another backend that a call names. */
   backendNamed(name: string): Promise<AgentBackend | undefined>;
   definitions: ReadonlyMap<string, AgentDefinition>;
@@ -83,5 +85,7 @@ export interface LiveCall {
   phase: string | null;
   prompt: string;
   options: CallOptions | undefined;
+  /** What executes it, once that is known. */
+  backend: { name: string; madeUp: boolean } | undefined;
   startedAt: number;
 }

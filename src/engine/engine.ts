@@ -214,7 +214,7 @@ export class Engine {
   #dispatch([, n, key, path, nth, label, phaseText, prompt, opts]: UpEvent & { 0: 'c' }): void {
     const phase = phaseText === '' ? null : phaseText;
     const options = (opts ?? undefined) as CallOptions | undefined;
-    const call: LiveCall = { n, key, path, nth, label, phase, prompt, options, startedAt: 0 };
+    const call: LiveCall = { n, key, path, nth, label, phase, prompt, options, backend: undefined, startedAt: 0 };
     this.tally.see(n, label, phase, key);
     // The sandbox is the less trusted side: a key is made again before anything is spent on it.
     const promptJson = JSON.stringify(prompt);
@@ -252,8 +252,8 @@ export class Engine {
     const { backend, clock } = this.#o;
     this.#journal.writeResult(call, outcome, {
       promptJson,
-      backend: call.options?.backend ?? backend.name,
-      madeUp: backend.capabilities.madeUp,
+      backend: call.backend?.name ?? backend.name,
+      madeUp: (call.backend?.madeUp ?? backend.capabilities.madeUp) || undefined,
       endedAt: clock.now(),
     });
     this.tally.finish(call.n, ok ? 'ok' : 'failed', ok ? undefined : outcome.error);

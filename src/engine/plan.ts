@@ -44,6 +44,8 @@ export type PlanOptions = Pick<
   | 'match'
   | 'carried'
   | 'sandbox'
+  | 'projectRoot'
+  | 'startFolder'
   | 'openWorkflow'
   | 'hashDeps'
 >;

@@ -85,6 +85,8 @@ class Link implements SandboxLink {
   #stderr = '';
   #sent = 0;
   #resting = false;
+  /** It asked for something and takes no turn before it has it. */
+  #awaits: DownHead['t'] | undefined;
   #got = 0;
   /** Time without a sign of life, counted in ticks so that a suspended laptop does not count. */
   #silentMs = 0;
@@ -135,8 +137,10 @@ class Link implements SandboxLink {
   send(head: DownHead, body?: Buffer): void {
     if (this.#death !== undefined) return;
     this.#sent++;
-    this.#resting = false;
     this.#silentMs = 0;
+    // While it waits for an answer of ours, what else is sent does not start a turn.
+    if (head.t === this.#awaits) this.#awaits = undefined;
+    if (this.#awaits === undefined) this.#resting = false;
     this.#pipe.write(encodeFrame(head, body));
   }
 
@@ -168,7 +172,7 @@ class Link implements SandboxLink {
       this.#got = message.got;
       this.#resting = message.rest && message.got === this.#sent;
     } else if (message.t === 'end' || message.t === 'workflow' || message.t === 'need' || message.t === 'deps') {
-      // It waits for us.
+      this.#awaits = message.t === 'need' ? 'answers' : message.t === 'end' ? undefined : message.t;
       this.#resting = true;
     }
     if (this.#early !== undefined) this.#early.push(message);

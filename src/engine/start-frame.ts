@@ -25,7 +25,15 @@ export function sortCarried(carried: CarriedLines | undefined, madeUpBackend: bo
 
 type StartOptions = Pick<
   EngineOptions,
-  'script' | 'argsJson' | 'definitions' | 'builtInTypes' | 'anyAgentType' | 'limits' | 'match'
+  | 'script'
+  | 'argsJson'
+  | 'definitions'
+  | 'builtInTypes'
+  | 'anyAgentType'
+  | 'limits'
+  | 'match'
+  | 'projectRoot'
+  | 'startFolder'
 >;
 
 export function makeStartHead(options: StartOptions, lines: SortedLines): DownHead {
@@ -41,6 +49,7 @@ export function makeStartHead(options: StartOptions, lines: SortedLines): DownHe
     agentTypes,
     anyAgentType: options.anyAgentType,
     match: options.match,
+    folders: { root: options.projectRoot, start: options.startFolder },
     results: lines.answers.map((a) => [a.kept, a.key, a.path, a.nth, a.size, a.outputTokens]),
     timers: lines.timers,
     hasArgs: options.argsJson !== undefined,

@@ -120,6 +120,10 @@ class FileStore implements JournalStore {
     });
   }
 
+  syncNow(): void {
+    fdatasyncSync(this.#fd);
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

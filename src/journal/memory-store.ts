@@ -16,9 +16,22 @@ export function createMemoryStore(initial?: Buffer): JournalStore & { source(): 
     },
     unwritten: { lines: 0, reason: undefined },
     flush: async () => {},
+    syncNow() {},
     close() {},
     bytes,
     source: () => memorySource(bytes()),
+  };
+}
+
+/** Takes lines and keeps none: for a plan, which reads answers from the source and leaves nothing. */
+export function createVoidStore(): JournalStore {
+  return {
+    append: () => true,
+    size: 0,
+    unwritten: { lines: 0, reason: undefined },
+    flush: async () => {},
+    syncNow() {},
+    close() {},
   };
 }
 

@@ -13,6 +13,8 @@ export interface JournalStore {
   readonly unwritten: { lines: number; reason: string | undefined };
   /** Tries once more to write what is kept, and resolves when everything written is on the disk. */
   flush(): Promise<void>;
+  /** Returns when everything written is on the disk. @throws what the file system says */
+  syncNow(): void;
   close(): void;
 }
 

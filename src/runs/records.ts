@@ -57,6 +57,8 @@ export const ownerSchema = z.looseObject({
 /** Everything that decides what a run does; a resume takes each from here unless it is given again. */
 export const runOptionsSchema = z.looseObject({
   backend: z.string(),
+  /** It was asked for by name, and not taken from the environment or by default. */
+  backendGiven: z.boolean().optional(),
   command: z.array(z.string()).optional(),
   mock: z.string().optional(),
   model: z.string().optional(),
@@ -116,6 +118,8 @@ export const runRecordSchema = z.looseObject({
   /** Run id and depth of the run whose agent started this one. */
   startedBy: z.looseObject({ runId: z.string(), depth: z.number() }).nullable(),
   madeUp: z.boolean(),
+  /** The process that ends the agents when the owner is gone. */
+  guard: z.looseObject({ pid: z.number().int(), startTime: z.string().nullable() }).nullable().optional(),
 });
 
 export const stateRecordSchema = z.looseObject({

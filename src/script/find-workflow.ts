@@ -40,6 +40,15 @@ export function findWorkflow(nameOrPath: string, places: WorkflowPlaces): FoundW
   const path = resolve(places.cwd, nameOrPath);
   const looksLikePath = /\/|\.m?[jt]s$/.test(nameOrPath);
   if (looksLikePath || isFile(path)) return openFile(nameOrPath, path, places, looksLikePath);
+  return findSavedWorkflow(nameOrPath, places);
+}
+
+/**
+ * The same for a name only: a script that calls another by name reaches the saved workflows and no file beside them.
+ *
+ * @throws WfError `WF_SCRIPT_NOT_FOUND`, `WF_SCRIPT_AMBIGUOUS`
+ */
+export function findSavedWorkflow(nameOrPath: string, places: WorkflowPlaces): FoundWorkflow {
   const folders = readFolders(places);
   const byName = ({ meta }: WorkflowFile) => typeof meta !== 'string' && meta.name === nameOrPath;
   const byFile = ({ stem }: WorkflowFile) => stem === nameOrPath;

@@ -6,10 +6,13 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
+/** Longer than that Node takes a timer for one of 1 ms. */
+const MAX_TIMER_MS = 2_147_483_647;
+
 export const realClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {
-    const timer = setTimeout(callback, ms);
+    const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS));
     return () => clearTimeout(timer);
   },
 };

@@ -78,6 +78,7 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
     },
     unwritten: { lines: 0, reason: undefined },
     flush: async () => {},
+    syncNow() {},
     close() {},
   };
   const carried =
@@ -201,6 +202,7 @@ async function makeOptions(
     script: await loadScript(options.script, { filename: 'generated.js' }),
     argsJson: undefined,
     backend: parts.backend,
+    backendGiven: false,
     backendNamed: async () => undefined,
     definitions: new Map(),
     builtInTypes: [],

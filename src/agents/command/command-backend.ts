@@ -12,8 +12,10 @@ import { runCommand } from './run-command.js';
 import { writeSchemaFile } from './schema-file.js';
 
 export interface CommandOptions {
-  /** Program and arguments. A program with a slash is found from the folder in which the backend was made. */
+  /** Program and arguments. A program with a slash is found from `folder`. */
   argv: readonly string[];
+  /** Default: the present folder. */
+  folder?: string | undefined;
   /** Where the allowed variables are taken from (default `process.env`). */
   env?: NodeJS.ProcessEnv | undefined;
   /** Names of further variables that the program may see. */
@@ -44,7 +46,7 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
     });
   }
   const source = options.env ?? process.env;
-  const argv = [program.includes('/') ? resolve(program) : program, ...args];
+  const argv = [program.includes('/') ? resolve(options.folder ?? '.', program) : program, ...args];
   const name = basename(program);
   return {
     name: 'command',

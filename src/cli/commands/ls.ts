@@ -16,7 +16,7 @@ interface LsFlags {
 export async function list(flags: LsFlags): Promise<number> {
   const limit = readCount('--limit', flags.limit);
   const status = readChoice('--status', flags.status, RUN_STATUSES);
-  const all = listWorkflowRuns({ runsDir: flags.runsDir });
+  const all = listWorkflowRuns({ runsDir: flags.runsDir }, (message) => process.stderr.write(`wf: ${message}\n`));
   const runs = all.filter((run) => status === undefined || run.status === status).slice(0, limit ?? all.length);
   if (flags.json) process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`);
   else if (flags.quiet) for (const run of runs) process.stdout.write(`${run.runId}\n`);

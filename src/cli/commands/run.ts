@@ -21,7 +21,9 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   if (flags.plan) return (await import('./plan.js')).plan(script, { ...flags, json: flags.reporter?.includes('json') });
   const options = readRunOptions(script, flags);
   if (flags.output !== undefined) checkOutput(flags.output);
-  const drainMs = readDuration('--drain', flags.drain) ?? (process.pid === 1 ? DRAIN_AS_INIT_MS : DRAIN_MS);
+  const drainMs =
+    readDuration('--drain', flags.drain === 'auto' ? undefined : flags.drain) ??
+    (process.pid === 1 ? DRAIN_AS_INIT_MS : DRAIN_MS);
   const write = writeToStream(process.stderr);
   process.stdout.on('error', () => {});
   const stepSummary = process.env.GITHUB_STEP_SUMMARY;

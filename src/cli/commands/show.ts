@@ -54,7 +54,8 @@ function describeRun(run: RunView): string {
 
 /** Says only what was observed: without a live owner and a recorded end a run is interrupted, whatever it was doing. */
 function statusText(run: RunView): string {
-  if (run.status === 'interrupted') return 'interrupted (no end is recorded and its owner was not seen to live)';
+  if (run.status === 'interrupted' && run.error === undefined)
+    return 'interrupted (no end is recorded and its owner was not seen to live)';
   return run.status;
 }
 
@@ -74,7 +75,7 @@ const STATUS_WORDS: Record<RunView['calls'][number]['status'], string> = {
 };
 
 function nextStep(run: RunView): string {
-  const open = run.calls.filter((call) => call.status === 'no-result').length;
+  const open = run.counts.noResult;
   if (run.status === 'completed' && open === 0 && run.counts.failed === 0) return '';
   if (run.status === 'running') return '';
   if (run.verdicts !== undefined) return '\nAnother engine made this run; go on from it with that engine.\n';

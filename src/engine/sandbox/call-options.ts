@@ -48,7 +48,7 @@ export function checkCallOptions(text: string, types: AgentTypeTable): CheckedOp
   }
   const type = given.agentType as string | undefined;
   if (type !== undefined && !types.any) {
-    const digest = types.digests[type];
+    const digest = Object.hasOwn(types.digests, type) ? types.digests[type] : undefined;
     if (digest === undefined && !type.includes(':')) {
       const known = Object.keys(types.digests).sort().join(', ');
       return refuse('Error', 'WF_AGENT_TYPE', `agent(): unknown agentType ${JSON.stringify(type)}. Known: ${known}.`);

@@ -38,6 +38,8 @@ export type DownHead =
       /** Any agentType is accepted (dry run). */
       anyAgentType: boolean;
       match: 'content' | 'prefix';
+      /** Absolute. The script never sees them: they make the `cwd` of a call relative to the root. */
+      folders: { root: string; start: string };
       results: IndexRow[];
       timers: TimerRow[];
       /** The body holds the JSON text of `args`. */

@@ -15,6 +15,8 @@ export interface LoopPorts {
   window: AnswerWindow;
   types: AgentTypeTable;
   match: 'content' | 'prefix';
+  /** Absolute. */
+  folders: { root: string; start: string };
   turnTimeoutMs: number;
   memoryMb: number;
   /** Blocks for the next frame; outcomes are put into `inbox`. False at the end of the stream. */

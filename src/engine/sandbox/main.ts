@@ -105,6 +105,7 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
     index: createReplayIndex(head.results, head.timers),
     types: { digests: head.agentTypes, any: head.anyAgentType },
     match: head.match,
+    folders: head.folders,
     turnTimeoutMs,
     memoryMb,
     fits: createFitCheck(),

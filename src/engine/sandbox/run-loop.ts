@@ -79,6 +79,7 @@ function deliverRecorded(state: LoopState, call: OpenAgent | OpenTimer): void {
       `The recorded answer of "${call.label}" does not fit the schema of the call; it is asked again.`,
     ]);
     call.answer = undefined;
+    state.prefixBroken = state.match === 'prefix';
     state.waiting.push(call);
     return;
   }

@@ -1,4 +1,5 @@
 /** Takes what a workflow queued in its last turn: calls, timers, children, and what it has to say. */
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { callKey } from '../../journal/key.js';
 import { type CallOptions, checkCallOptions } from './call-options.js';
 import type { HostCall, IsolateHost, TurnEnd } from './isolate-host.js';
@@ -115,8 +116,17 @@ function takeAgent(state: LoopState, host: IsolateHost, call: HostCall): void {
   else state.due.push(agent.answer.kept, agent);
 }
 
+/** The same folder is the same key, however a script writes it and wherever the run was started. */
+function relativeToRoot({ root, start }: LoopState['folders'], cwd: string): string {
+  const folder = resolve(start, cwd);
+  const way = relative(root, folder);
+  if (way === '') return '.';
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? folder : way.split(sep).join('/');
+}
+
 /** Turns the patterns of `deps` into the digest of their files, which is part of the key. */
 function readDeps(state: LoopState, options: CallOptions): Cause | undefined {
+  if (options.cwd !== undefined) options.cwd = relativeToRoot(state.folders, options.cwd);
   const patterns = options.deps as unknown as string[] | undefined;
   if (patterns === undefined) return undefined;
   const found = state.hashDeps(patterns, options.cwd ?? null);
@@ -129,7 +139,11 @@ function readDeps(state: LoopState, options: CallOptions): Cause | undefined {
 
 function findOwnAnswer(state: LoopState, { key, path, nth, options }: OpenAgent): OpenAgent['answer'] {
   const { index } = state;
-  if (index.empty || options?.cache === false || state.prefixBroken) return undefined;
+  if (index.empty || state.prefixBroken) return undefined;
+  if (options?.cache === false) {
+    state.prefixBroken = state.match === 'prefix';
+    return undefined;
+  }
   const own = index.takeOwn(key, path, nth);
   if (own !== undefined || state.match === 'content') return own;
   const other = index.takeAny(key, path);

@@ -1,0 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RunRecord } from '../runs/records.js';
+import { bootId, hostName, isProcessAlive } from '../shared/process-info.js';
+
+const LIMIT_MS = 2_000;
+const POLL_MS = 20;
+
+/**
+ * Waits until the guard of a run whose owner is gone has ended what was left of its agents: nobody must do a work while
+ * another does the same. A guard that takes longer than 2 s is not waited for.
+ */
+export async function waitForGuard({ guard, owner }: RunRecord): Promise<void> {
+  if (guard == null || owner?.host !== hostName() || owner.bootId !== bootId()) return;
+  for (let waited = 0; waited < LIMIT_MS && isProcessAlive(guard.pid, guard.startTime); waited += POLL_MS) {
+    await delay(POLL_MS);
+  }
+}
