@@ -8,6 +8,8 @@ import { readStartedCalls, type StartedCall } from './started-calls.js';
 const NAMED = 5;
 /** So many of the calls that run first are looked up: a look-up reads a line of the source. */
 const EXPLAINED = 100;
+/** The calls of one rest come in several messages; so long after the first of them all are there. */
+const GATHER_MS = 100;
 
 export interface ResumeNotices {
   /** Every event of the run. */
@@ -28,12 +30,15 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
   const cutOff = describeCutOff(started, results);
   if (cutOff !== undefined) warn(cutOff);
   let first: LiveCall[] | undefined = [];
+  let timer: NodeJS.Timeout | undefined;
   let settled: string | undefined;
   const late: string[] = [];
   let lateCount = 0;
 
   const explainFirst = (): void => {
-    const calls = first ?? [];
+    if (first === undefined || first.length === 0) return;
+    clearTimeout(timer);
+    const calls = first;
     first = undefined;
     const keys = new Set(started.flatMap((call) => call.key ?? []));
     const changed = findChanged(calls.slice(0, EXPLAINED), carried, results, keys);
@@ -48,6 +53,7 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
     take(event) {
       if (event.type !== 'call.finished') return;
       if (!event.reused) {
+        explainFirst();
         if (event.status !== 'no-result' && event.attempts > 0) settled ??= `#${event.n} ${event.label}`;
       } else if (settled !== undefined) {
         lateCount++;
@@ -56,11 +62,11 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
     },
     takeLive(call) {
       if (first === undefined) return;
-      // All calls of one rest come in one go.
-      if (first.length === 0) setImmediate(explainFirst);
+      timer ??= setTimeout(explainFirst, GATHER_MS);
       first.push(call);
     },
     close() {
+      explainFirst();
       if (lateCount === 0) return;
       warn(
         `${lateCount} recorded ${lateCount === 1 ? 'answer was' : 'answers were'} replayed although an earlier call ran live (${settled}; then reused: ${late.join(', ')}${lateCount > late.length ? ', …' : ''}). Their texts are the same; work that is handed over through files is not seen. deps, cache: false, salt or --match prefix make such calls run.`,
