@@ -1,41 +1,23 @@
 // Every figure is a ratio to a floor that is measured in the same run, on the same data. Usage: npm run bench [-- --quick]
+import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findSandboxLaunch } from '../dist/api/sandbox-launch.js';
-import { defineBackend, startWorkflow } from '../dist/index.js';
+import { startWorkflow } from '../dist/index.js';
 import { bareLoop } from './bare-loop.mjs';
 import { startUp } from './start-up.mjs';
-import { watchPeak } from './watch-peak.mjs';
+import { ANSWER, body, script, settingsIn } from './workload.mjs';
 
 const ROUNDS = process.argv.includes('--quick') ? 1 : 3;
 const folder = mkdtempSync(join(tmpdir(), 'wf-bench-'));
-const PAD = 'lorem ipsum dolor sit amet '.repeat(40);
-const ANSWER = 'the quick brown fox jumps '.repeat(72).slice(0, 1800);
-const body = {
-  seq: (n) =>
-    `const pad = ${JSON.stringify(PAD)}; for (let i = 0; i < ${n}; i++) await agent(('Review file number ' + i + ' ' + pad).slice(0, 1000));`,
-  wide: (n) =>
-    `const pad = ${JSON.stringify(PAD)}; await Promise.all(Array.from({ length: ${n} }, (_, i) => agent(('Review file number ' + i + ' ' + pad).slice(0, 1000))));`,
-};
-const script = (shape, n) =>
-  `export const meta = { name: 'bench-${shape}', description: 'bench' }\n${body[shape](n)}\nreturn ${n}`;
-const noop = defineBackend({
-  name: 'noop',
-  run: async () => ({ text: ANSWER, usage: { inputTokens: 300, outputTokens: 450 } }),
-});
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
 async function run(options) {
   const marks = {};
   const handle = await startWorkflow({
-    cwd: folder,
-    home: folder,
-    env: { PATH: process.env.PATH },
-    backend: noop,
-    concurrency: 100_000,
-    maxAgents: 1_000_000,
+    ...settingsIn(folder),
     onEvent: (event) => {
       if (event.type === 'run.started') marks.start = performance.now();
       if (event.type.startsWith('call.') && marks.first === undefined) marks.first = performance.now();
@@ -74,7 +56,6 @@ console.log(`node ${process.version}, ${process.platform}-${process.arch}, ${ROU
 const { addons } = findSandboxLaunch(process.env);
 const spent = { seq: {}, wide: {} };
 const runs = {};
-const peak = watchPeak();
 for (const shape of ['seq', 'wide']) {
   for (const n of [1000, 10_000]) {
     const ours = [];
@@ -116,8 +97,16 @@ for (const shape of ['seq', 'wide']) {
     '<= 2.5 x',
   );
 }
-const { own, sandbox } = peak.stop();
-row('peak RSS, supervisor (this process, all of the above)', `${own} MB`, '< 250 MB');
-row('peak RSS, sandbox', `${sandbox} MB`, '< 250 MB');
+/** Peak memory of a run in a process of its own. */
+function peakOf(shape, resumeFrom = '') {
+  const file = new URL('./peak-run.mjs', import.meta.url).pathname;
+  return JSON.parse(execFileSync(process.execPath, [file, folder, shape, resumeFrom], { encoding: 'utf8' }));
+}
+for (const shape of ['seq', 'wide']) {
+  const live = peakOf(shape);
+  const replay = peakOf(shape, live.runId);
+  row(`peak RSS ${shape} 10000 live: supervisor / sandbox`, `${live.own} / ${live.sandbox} MB`, '< 250 MB');
+  row(`peak RSS ${shape} 10000 replay: supervisor / sandbox`, `${replay.own} / ${replay.sandbox} MB`, '< 250 MB');
+}
 for (const { name, value, aim } of await startUp(folder)) row(name, value, aim);
 rmSync(folder, { recursive: true, force: true });
