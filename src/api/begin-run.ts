@@ -189,7 +189,7 @@ export function beginRun(base: Beginning): RunHandle {
         await named.close().catch((error: unknown) => warn('WF_BACKEND_CLOSE', messageOf(error)));
         return finishRun(parts(), end);
       });
-    given.signal?.addEventListener('abort', () => running.cancel(), { once: true });
+    given.signal?.addEventListener('abort', () => running.cancel(), { once: true, signal: ended.signal });
     if (given.signal?.aborted) running.cancel();
     return {
       runId: record.runId,

@@ -59,6 +59,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     type: 'run.finished',
     ...finished,
     hasResult: 'result' in outcome,
+    notStarted: engine.tally.notStarted,
     phases: engine.tally.phases,
     failures: engine.tally.failures,
     ...(engine.tally.scriptErrors === undefined ? {} : { scriptErrors: engine.tally.scriptErrors }),

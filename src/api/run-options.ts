@@ -100,9 +100,11 @@ export function resolveRunOptions(
 ): RunOptions {
   const old = record?.options;
   const backend = typeof given.backend === 'object' ? given.backend.name : given.backend;
+  // A program or a rules file is for one backend only, but does not forbid a call to name another.
+  const implied = given.command !== undefined ? 'command' : given.mock !== undefined ? 'mock' : undefined;
   const options: RunOptions = {
-    backend: backend ?? old?.backend ?? env.WF_BACKEND ?? '',
-    backendGiven: backend !== undefined || old?.backendGiven === true,
+    backend: backend ?? implied ?? old?.backend ?? env.WF_BACKEND ?? '',
+    backendGiven: backend !== undefined || (implied === undefined && old?.backendGiven === true),
     permission: given.permission ?? old?.permission ?? 'edit',
     concurrency:
       given.concurrency ??

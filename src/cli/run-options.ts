@@ -19,11 +19,7 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
   if (flags.dryRun && flags.backend !== undefined && flags.backend !== 'mock') {
     throw new WfError('WF_USAGE', '--dry-run runs on mock; it cannot be given together with another --backend.');
   }
-  const backend = flags.dryRun
-    ? 'mock'
-    : (flags.backend ??
-      (flags.command !== undefined ? 'command' : undefined) ??
-      (flags.mock !== undefined ? 'mock' : undefined));
+  const backend = flags.dryRun ? 'mock' : flags.backend;
   return {
     ...(script === '-' ? { source: { text: readStdin(), filename: 'stdin.js' } } : { script }),
     resumeFrom: flags.resumeFrom,

@@ -84,6 +84,25 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
       ? options.backend
       : options.backendNamed(name);
 
+  const told = new Set<string>();
+  const warnOnce = (message: string): void => {
+    if (told.has(message)) return;
+    told.add(message);
+    tell({ type: 'warning', code: 'WF_NOT_ENFORCED', message });
+  };
+  /** What a backend cannot hold an agent to is said once, and the call runs. */
+  const tellUnenforced = ({ name, capabilities }: AgentBackend, call: CallToRun): void => {
+    if (capabilities.madeUp) return;
+    const type = call.options?.agentType;
+    const agent = type === undefined ? undefined : options.definitions.get(type);
+    if (type !== undefined && agent === undefined) {
+      warnOnce(`The backend ${name} has no agent of type ${JSON.stringify(type)}; its default agent answers.`);
+    }
+    const limits = call.options?.tools ?? call.options?.disallowedTools ?? agent?.tools ?? agent?.disallowedTools;
+    if (limits !== undefined && !capabilities.tools)
+      warnOnce(`The backend ${name} cannot limit the tools of an agent.`);
+  };
+
   const gateOf = (backend: AgentBackend): RateGate => {
     const known = gates.get(backend.name);
     if (known !== undefined) return known;
@@ -106,6 +125,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
           'WF_BACKEND_UNKNOWN',
           `No backend is named ${JSON.stringify(given?.backend)}, or it is not set up.`,
         );
+      tellUnenforced(backend, call);
       call.backend = { name: backend.name, madeUp: backend.capabilities.madeUp === true };
       if (given?.isolation === 'worktree' && backend.capabilities.madeUp !== true) {
         return failed(

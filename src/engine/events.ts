@@ -57,6 +57,8 @@ export type RunEvent = { t: string } & (
       /** Absent when there were none. */
       scriptErrors?: ScriptErrors;
       error?: ErrorRecord;
+      /** Of the calls without a result, those that were never started. */
+      notStarted?: number;
       journalComplete: boolean;
       /** False when a completed script returned nothing; absent when it is not known. */
       hasResult?: boolean;

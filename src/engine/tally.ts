@@ -133,6 +133,15 @@ export class Tally {
     return { ...this.#usage };
   }
 
+  /** Calls without a result that no backend ever heard of. */
+  get notStarted(): number {
+    let count = 0;
+    for (const call of this.#calls.values()) {
+      if (call.status === 'no-result' && !call.executed && !call.abandoned) count++;
+    }
+    return count;
+  }
+
   get counts(): Counts {
     return this.#count(() => true);
   }

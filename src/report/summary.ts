@@ -46,14 +46,7 @@ export function summarizeRun(
     row('calls', `${formatCount(counts.calls)}${describeEnds(counts)}`),
     ...describePhases(finished, paint),
     ...(finished.scriptErrors ? describeScriptErrors(finished.scriptErrors) : []),
-    ...(counts.noResult > 0
-      ? [
-          row(
-            'open',
-            `${plural(counts.noResult, 'call')} without a recorded result; what was done outside is not known, look there first`,
-          ),
-        ]
-      : []),
+    ...describeOpen(counts.noResult, finished.notStarted ?? 0),
     row('tokens', describeTokensOf(finished.usage, counts)),
     row('cost', describeCost(finished.usage, counts)),
     ...(finished.journalComplete
@@ -114,6 +107,22 @@ function describeScriptErrors({ count, first }: ScriptErrors): string[] {
     ...(i < FRAMES_SHOWN ? frameOf(error) : []),
   ]);
   return [row('script', `${what}:`), ...named];
+}
+
+/** Whoever looks after what an agent may have done must not be sent after calls that no agent ever got. */
+function describeOpen(noResult: number, notStarted: number): string[] {
+  const cutOff = noResult - notStarted;
+  return [
+    ...(cutOff > 0
+      ? [
+          row(
+            'open',
+            `${plural(cutOff, 'call')} without a recorded result; what was done outside is not known, look there first`,
+          ),
+        ]
+      : []),
+    ...(notStarted > 0 ? [row('waiting', `${plural(notStarted, 'call')} that had not been started`)] : []),
+  ];
 }
 
 function placeOf({ status, folder, hasResult }: FinishedEvent, resultPlace: string | undefined): string {

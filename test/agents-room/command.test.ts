@@ -91,6 +91,7 @@ describe('what the program sees', () => {
         'WF_ATTEMPT',
         'WF_CALL_KEY',
         'WF_CALL_LABEL',
+        'WF_CALL_PERMISSION',
         'WF_DEPTH',
         'WF_RUN_ID',
         'XDG_CACHE_HOME',
@@ -100,12 +101,21 @@ describe('what the program sees', () => {
 
   test('the call is told by WF_ variables; the key stays over attempts', async () => {
     const backend = sh(
-      'echo "$WF_RUN_ID $WF_CALL_KEY $WF_CALL_LABEL $WF_CALL_PHASE $WF_CALL_MODEL $WF_ATTEMPT $WF_DEPTH" >> log; [ $WF_ATTEMPT = 2 ] || exit 75',
+      'echo "$WF_RUN_ID $WF_CALL_KEY $WF_CALL_LABEL $WF_CALL_PHASE $WF_CALL_MODEL $WF_CALL_EFFORT $WF_CALL_PERMISSION $WF_ATTEMPT $WF_DEPTH" >> log; [ $WF_ATTEMPT = 2 ] || exit 75',
     );
-    const request = { label: 'a b', phase: 'P', model: 'm', callKey: 'key' };
+    const request = {
+      label: 'a b',
+      phase: 'P',
+      model: 'm',
+      effort: 'low',
+      permission: 'read' as const,
+      callKey: 'key',
+    };
     expect(await run(backend, request)).toMatchObject({ kind: 'ok', attempts: 2 });
     const { runId } = makeRequest();
-    expect(readFileSync(join(folder, 'log'), 'utf8')).toBe(`${runId} key a b P m 1 1\n${runId} key a b P m 2 1\n`);
+    expect(readFileSync(join(folder, 'log'), 'utf8')).toBe(
+      `${runId} key a b P m low read 1 1\n${runId} key a b P m low read 2 1\n`,
+    );
   });
 
   test('labels that no variable can hold', async () => {

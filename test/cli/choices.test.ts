@@ -31,11 +31,25 @@ describe('the backend of a call', () => {
 
   it('the one that was chosen for the run beats the one that a call names, and its line says so', async () => {
     const project = makeWith({ 'flow.js': workflow('return await agent("x", { backend: "mock" })') });
-    await runWf(['run', 'flow.js', '--command', './agent.sh'], { project });
+    await runWf(['run', 'flow.js', '--backend', 'command', '--command', './agent.sh'], { project });
     expect(asked(project)).toEqual(['x']);
     const [line] = results(project, newestRun(project));
     expect(line).toMatchObject({ backend: 'command' });
     expect(line).not.toHaveProperty('madeUp');
+  });
+
+  it('without such a choice the call has its own, and a made-up answer is marked as one', async () => {
+    const project = makeWith({
+      'flow.js': workflow('return [await agent("x", { backend: "mock" }), await agent("y")]'),
+    });
+    await runWf(['run', 'flow.js', '--command', './agent.sh'], { project });
+    expect(asked(project)).toEqual(['y']);
+    const first = newestRun(project);
+    expect(results(project, first)).toMatchObject([{ backend: 'mock', madeUp: true }, { backend: 'command' }]);
+    // It fits only a run on mock: here it is made up once more, and the real answer is reused.
+    await runWf(['run', '--resume-from', first], { project });
+    expect(asked(project)).toEqual(['y']);
+    expect(readState(project)).toMatchObject({ counts: { reused: 1, executed: 1 } });
   });
 });
 

@@ -44,7 +44,7 @@ describe('Done when: agents are stopped, the answer so far is kept, exit 1', () 
     expect(state.cause).toMatch(code);
     expect(state.error?.message).toMatch(/1000 ms|64 MB/);
     expect(stderr).toContain(state.error?.message);
-    expect(stderr).toMatch(/wf run --resume-from/);
+    expect(stderr).toMatch(/wf run (flow\.js )?--resume-from/);
   });
 });
 

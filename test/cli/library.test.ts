@@ -156,7 +156,11 @@ describe('stopping', () => {
       return label;
     });
     handle = await lib.startWorkflow({ script: 'flow.js', backend, ...whereOf(project) });
-    expect(await handle.done).toMatchObject({ status: 'interrupted', exitCode: 143, counts: { ok: 2, calls: 3, noResult: 1 } });
+    expect(await handle.done).toMatchObject({
+      status: 'interrupted',
+      exitCode: 143,
+      counts: { ok: 2, calls: 3, noResult: 1 },
+    });
     expect(asked).toEqual(['A', 'B']);
   });
 

@@ -24,7 +24,7 @@ describe('the result', () => {
     expect(stderr).toMatch(place);
   });
 
-  it('--output is always JSON, and stdout stays empty; one that cannot be written is said, and the run is kept', async () => {
+  it('--output is always JSON, and stdout stays empty; one that cannot be written is refused before anything runs', async () => {
     const project = makeProject({ files: { 'flow.js': workflow('return "text"') } });
     const { code, stdout, stderr } = await runWf(['run', 'flow.js', '--backend', 'mock', '--output', 'out.json'], {
       project,
@@ -32,9 +32,20 @@ describe('the result', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(project.read('out.json')).toBe('"text"\n');
     expect(stderr).toMatch(/result +out\.json, also in/);
-    const failed = await runWf(['run', 'flow.js', ...MOCK, '--output', 'missing/out.json'], { project });
-    expect(failed).toMatchObject({ code: 1, stdout: '' });
-    expect(failed.stderr).toMatch(/cannot be written to missing\/out\.json.*state\.json/);
+    const refused = await runWf(['run', 'flow.js', ...MOCK, '--output', 'missing/out.json'], { project });
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/WF_USAGE.*missing\/out\.json/);
+    expect(project.runIds()).toHaveLength(1);
+    expect(await runWf(['run', 'flow.js', ...MOCK, '--output', '-'], { project })).toMatchObject({
+      stdout: '"text"\n',
+    });
+  });
+
+  it('an output that becomes unwritable during the run is said, and the run is kept', async () => {
+    const project = makeProject({ files: { 'flow.js': workflow('return "text"'), 'out/.keep': '' } });
+    const wf = await runWf(['run', 'flow.js', ...MOCK, '--output', 'out'], { project });
+    expect(wf).toMatchObject({ code: 1, stdout: '' });
+    expect(wf.stderr).toMatch(/cannot be written to out.*state\.json/);
     expect(readState(project)).toMatchObject({ status: 'completed', result: 'text' });
   });
 

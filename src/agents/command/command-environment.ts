@@ -33,6 +33,8 @@ export function commandEnvironment(
   env.WF_DEPTH = String((Number.parseInt(source.WF_DEPTH ?? '', 10) || 0) + 1);
   if (request.phase !== undefined) env.WF_CALL_PHASE = clean(request.phase);
   if (request.model !== undefined) env.WF_CALL_MODEL = clean(request.model);
+  if (request.effort !== undefined) env.WF_CALL_EFFORT = clean(request.effort);
+  env.WF_CALL_PERMISSION = request.permission;
   if (schemaFile !== undefined) env.WF_CALL_SCHEMA = schemaFile;
   return env;
 }

@@ -42,7 +42,7 @@ export interface RunFlags {
 const collect = (value: string, earlier: string[] | undefined): string[] => [...(earlier ?? []), value];
 
 export function defineRun(program: Command, setExit: (code: number) => void): void {
-  addFlags(program.command('run'))
+  addRunFlags(program.command('run'))
     .description('run a workflow script, or go on from an earlier run')
     .addHelpText(
       'after',
@@ -55,7 +55,7 @@ export function defineRun(program: Command, setExit: (code: number) => void): vo
       setExit(await (await import('./run.js')).run(script, flags)),
     );
 
-  addFlags(program.command('plan'))
+  addInputs(program.command('plan'))
     .option('--json', 'one JSON object')
     .description('say what a resume would run and why; spend nothing, write nothing')
     .addHelpText(
@@ -70,16 +70,13 @@ export function defineRun(program: Command, setExit: (code: number) => void): vo
     );
 }
 
-/** `wf plan` takes what `wf run` takes: it must see the run as that would. */
-function addFlags(command: Command): Command {
+/** What decides which calls a script makes and which of them are recorded: `wf plan` must see it as `wf run` does. */
+function addInputs(command: Command): Command {
   return command
     .argument('[script]', 'a file, - for stdin, or the name of a saved workflow')
     .option('--resume-from <uuid>', 'go on from this run: finished calls are reused, the rest runs')
-    .option('--plan', 'say what a resume would run and why; spend nothing, write nothing')
     .option('--match <rule>', 'content (default), or prefix: after the first call that is no hit nothing is')
     .option('--strict', 'refuse to resume from a journal that is damaged')
-    .option('--fork', 'start a new lineage, also beside a live owner of the old one')
-    .option('--run-id <uuid>', 'id of the new run (default: a random one)')
     .option('--args <json>', 'args of the workflow, JSON')
     .option('--args-file <file>', 'args from a JSON file, - for stdin')
     .option('--args-text <text>', 'args as one text')
@@ -88,27 +85,34 @@ function addFlags(command: Command): Command {
     .option('--command <program>', 'program and arguments of the command backend')
     .option('--mock <file>', 'rules of the mock backend, JSON or YAML')
     .option('--dry-run', 'run on mock: made-up answers that fit the schemas')
-    .option('--model <name>', 'model for calls that name none')
-    .option('--effort <level>', 'low, medium, high, xhigh or max, for calls that name none')
-    .option('--permission <level>', 'read, edit or full (default edit)')
-    .option('--concurrency <n>', 'calls at once (default: 2 per core, 4 to 16)')
-    .option('--max-agents <n>', 'calls that this run may execute (default 1000)')
     .option('--budget <tokens>', 'output tokens that this run may spend, such as 500k')
-    .option('--timeout <time>', 'limit of one call with all its attempts, such as 10m')
-    .option('--idle-timeout <time>', 'limit of a call without any sign of life')
-    .option('--retries <n>', 'tries after the first, for errors that are worth it')
     .option('--turn-timeout <time>', 'limit of script code without an await (default 30s)')
     .option('--memory <mb>', 'memory of the script (default 256)')
     .option(
       '--runs-dir <folder>',
       'folder of the runs (env WF_RUNS_DIR; default: .claude/workflow-runs of the project)',
     )
+    .option('-v, --verbose', 'show stack traces of wf itself');
+}
+
+function addRunFlags(command: Command): Command {
+  return addInputs(command)
+    .option('--plan', 'say what a resume would run and why; spend nothing, write nothing')
+    .option('--fork', 'start a new lineage, also beside a live owner of the old one')
+    .option('--run-id <uuid>', 'id of the new run (default: a random one)')
+    .option('--model <name>', 'model for calls that name none')
+    .option('--effort <level>', 'low, medium, high, xhigh or max, for calls that name none')
+    .option('--permission <level>', 'read, edit or full (default edit); told to the agent')
+    .option('--concurrency <n>', 'calls at once (default: 2 per core, 4 to 16)')
+    .option('--max-agents <n>', 'calls that this run may execute (default 1000)')
+    .option('--timeout <time>', 'limit of one call with all its attempts, such as 10m')
+    .option('--idle-timeout <time>', 'limit of a call without any sign of life')
+    .option('--retries <n>', 'tries after the first, for errors that are worth it')
     .option('--keep <n>', 'so many of the newest runs stay (default 50)')
     .option('--fsync <mode>', 'group (default) or each: wait for the disk after every journal line')
     .option('--drain <time>', 'how long started calls may finish after SIGTERM (default 300s, 8s as PID 1)')
     .option('--reporter <name[=file]>', 'plain, jsonl, json, github or junit (repeatable; default plain)', collect)
-    .option('--output <file>', 'write the result there, as JSON')
+    .option('--output <file>', 'write the result there as JSON, - for stdout')
     .option('--allow-failures', 'exit 0 although some calls gave no answer')
-    .option('-q, --quiet', 'print only trouble')
-    .option('-v, --verbose', 'show stack traces of wf itself');
+    .option('-q, --quiet', 'print only trouble');
 }

@@ -55,7 +55,11 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   } catch (error) {
     await reporter.close?.();
     if (!WfError.is(error)) throw error;
-    write(describeError(error, flags.verbose === true));
+    write(
+      stderrOwned
+        ? `${JSON.stringify({ t: new Date().toISOString(), type: 'error', ...error.toRecord(), remedy: error.remedy })}\n`
+        : describeError(error, flags.verbose === true),
+    );
     return error.exitCode;
   } finally {
     signals.stop();

@@ -96,6 +96,7 @@ export function createLoopState(main: IsolateHost, ports: LoopPorts): LoopState 
 /** A call or timer has its answer. */
 export function settle(state: LoopState, call: OpenAgent | OpenTimer): void {
   call.done = true;
+  if (call.kind === 'timer') state.timers.delete(`${call.host.path}\n${call.local}`);
   call.host.open--;
   state.open.delete(call.kind === 'agent' ? call.n : call.id);
 }
