@@ -92,7 +92,10 @@ describe('generated scripts', () => {
           executed: one.counts.failed + one.counts.recovered,
           reused: one.counts.ok,
         });
-        const told = [one, two, three].flatMap(({ events }) => events.filter(({ type }) => type === 'warning'));
+        // A resume whose failed call runs again says that answers behind it were reused.
+        const told = [one, two, three].flatMap(({ events }) =>
+          events.filter((event) => event.type === 'warning' && event.code !== 'WF_NOTICE'),
+        );
         expect(told).toEqual([]);
       });
     });
