@@ -4,25 +4,11 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { AgentBackend, AgentEvent, AgentRequest } from '../agents/backend.js';
 import { type CallOutcome, executeCall } from '../agents/execute-call.js';
 import { createRateGate, type RateGate } from '../agents/rate-gate.js';
-import type { EngineOptions } from './engine-options.js';
+import type { EngineOptions, LiveCall } from './engine-options.js';
 import type { UntimedEvent } from './run-voice.js';
-import type { CallOptions } from './sandbox/call-options.js';
-
-export interface CallToRun {
-  n: number;
-  key: string;
-  path: string;
-  nth: number;
-  label: string;
-  phase: string | null;
-  prompt: string;
-  options: CallOptions | undefined;
-  /** What executes it, once that is known. */
-  backend: { name: string; madeUp: boolean } | undefined;
-}
 
 export interface CallRunner {
-  execute(call: CallToRun): Promise<CallOutcome>;
+  execute(call: LiveCall): Promise<CallOutcome>;
   abort(n: number): void;
   abortAll(): void;
   /** A recorded failure of that call: its next attempt is new work for the backend. */
@@ -38,7 +24,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
   const identity = (key: string, path: string, nth: number): string => `${key}${nth}\n${path}`;
 
   /** The same over resumes and retries while a call has no result; another one after a recorded failure. */
-  const makeCallKey = (call: CallToRun): string => {
+  const makeCallKey = (call: LiveCall): string => {
     const generation =
       call.options?.cache === false
         ? options.runId
@@ -46,7 +32,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
     return hash('sha256', JSON.stringify([options.root, call.key, call.path, call.nth, generation]), 'hex');
   };
 
-  const makeRequest = (call: CallToRun, cwd: string): Omit<AgentRequest, 'attempt' | 'session'> => {
+  const makeRequest = (call: LiveCall, cwd: string): Omit<AgentRequest, 'attempt' | 'session'> => {
     const given = call.options;
     const agentType = given?.agentType;
     const agent = agentType === undefined ? undefined : options.definitions.get(agentType);
@@ -71,7 +57,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
     };
   };
 
-  const onEvent = (call: CallToRun, event: AgentEvent): void => {
+  const onEvent = (call: LiveCall, event: AgentEvent): void => {
     if (event.type === 'progress') tell({ type: 'call.progress', n: call.n, label: call.label, text: event.text });
     else if (event.type === 'tool' && event.state === 'start') {
       tell({ type: 'call.progress', n: call.n, label: call.label, text: `tool ${event.name}` });
@@ -91,7 +77,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
     tell({ type: 'warning', code: 'WF_NOT_ENFORCED', message });
   };
   /** What a backend cannot hold an agent to is said once, and the call runs. */
-  const tellUnenforced = ({ name, capabilities }: AgentBackend, call: CallToRun): void => {
+  const tellUnenforced = ({ name, capabilities }: AgentBackend, call: LiveCall): void => {
     if (capabilities.madeUp) return;
     const type = call.options?.agentType;
     const agent = type === undefined ? undefined : options.definitions.get(type);

@@ -7,6 +7,12 @@ export function explainDeath(
   death: Exclude<SandboxDeath, { why: 'killed' }>,
   limits: { memoryMb: number },
 ): ErrorRecord {
+  if (death.why === 'died' && /Access to this API has been restricted|bad option: --permission/.test(death.detail)) {
+    return {
+      code: 'WF_SANDBOX_PERMISSION',
+      message: `The sandbox process cannot work under Node's permission model here (${death.detail}). WF_SANDBOX_PERMISSION=off in the environment does without that layer.`,
+    };
+  }
   const code: ErrorCode =
     death.why === 'unresponsive' ? 'WF_TURN_TIMEOUT' : death.why === 'memory' ? 'WF_SCRIPT_MEMORY' : 'WF_SANDBOX_DIED';
   const message =

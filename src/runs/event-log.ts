@@ -8,7 +8,15 @@ const BATCH_BYTES = 64 << 10;
 const BATCH_MS = 200;
 const MAX_TEXT = 64 << 10;
 const MAX_FILE_BYTES = 32 << 20;
-const STATE_CHANGES = new Set(['run.started', 'call.started', 'call.finished', 'phase', 'warning', 'run.finished']);
+const STATE_CHANGES = new Set([
+  'run.started',
+  'call.queued',
+  'call.started',
+  'call.finished',
+  'phase',
+  'warning',
+  'run.finished',
+]);
 
 export interface EventLog {
   write(event: { type: string }): void;

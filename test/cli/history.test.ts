@@ -1,9 +1,10 @@
 /** History is read as history: nothing of it starts again by itself, and a resume brings no old runtime back. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
+import { findOldNode } from '../support/old-node.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { newestRun, readState, workflow } from './cli-kit.js';
@@ -63,19 +64,10 @@ it('H4: a resume has an id and a ceiling of its own; what it reuses costs nothin
 });
 
 it('B-115: a Node that is too old is told so in one line, before anything is loaded', async (context) => {
-  const old = oldNode();
+  const old = findOldNode();
   if (old === undefined) return context.skip('no Node older than 22 is on the PATH of this machine');
   const main = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
   const { status, stderr } = spawnSync(old, [main, 'ls'], { encoding: 'utf8' });
   expect(status).toBe(2);
   expect(stderr).toMatch(/^wf: WF_NODE_VERSION: wf needs Node 22\.13 or newer; this is v\d+\.\d+\.\d+\.\n/);
 });
-
-function oldNode(): string | undefined {
-  const places = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
-  return places.find((path) => {
-    if (!existsSync(path)) return false;
-    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
-    return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1] ?? 99) < 22;
-  });
-}

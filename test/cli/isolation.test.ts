@@ -120,6 +120,7 @@ const d = Reflect.defineProperty
 for (const name of ['0', '1', '2']) d(Array.prototype, name, { set() {}, get() { return 'evil' } })
 for (const name of ['model', 'schema', 'prompt', 'cache', 'salt', 'key', 'json', 'cause', 'value', 'writable', 'enumerable', 'get', 'set']) d(Object.prototype, name, { __proto__: null, get() { return undefined }, set() {}, enumerable: false })
 Array.prototype[Symbol.iterator] = evil
+globalThis.Map = globalThis.WeakMap = globalThis.Array = globalThis.Promise = globalThis.Error = evil
 `;
 
 it('B-114: patched built-ins change neither prompts nor keys nor answers: every call hits', async () => {

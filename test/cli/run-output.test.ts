@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { runWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
+import { needTool } from './support/need-tool.js';
 import { answeredLabels, MOCK, newestRun, readState, THREE, workflow } from './cli-kit.js';
 
 describe('the result', () => {
@@ -101,6 +102,7 @@ describe('reporters', () => {
   });
 
   it('J16: call.finished is written after the journal line', async (context) => {
+    needTool(context, 'strace', ['-V']);
     const project = makeProject({ files: { 'flow.js': THREE } });
     const trace = `${project.root}/trace`;
     const strace = ['strace', '-f', '-qq', '-s', '400', '-e', 'trace=write,pwrite64,writev', '-o', trace];

@@ -4,7 +4,7 @@
  */
 import { codeOf, describe, errorText, makeError, messageOf, misuse } from './errors.js';
 import { config, hostCall } from './host.js';
-import { G, isArray, lock, P } from './primordials.js';
+import { G, isArray, lock, P, PArray } from './primordials.js';
 import { currentSlot, makeSlot, nextGroup, runInSlot } from './place.js';
 
 const MAX_ITEMS = 4096;
@@ -27,7 +27,7 @@ function fail(group: Group, index: number, error: unknown): null {
 
 /** Starts `run(i)` for each slot at once and waits for all. */
 async function runAll(group: Group, count: number, run: (index: number) => Promise<unknown>): Promise<unknown[]> {
-  const results = new Array(count);
+  const results = new PArray(count);
   if (count > 0) {
     await new P<void>((resolve) => {
       let left = count;

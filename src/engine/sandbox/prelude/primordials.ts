@@ -9,6 +9,9 @@ export const { apply, construct } = Reflect;
 export const { stringify, parse } = JSON;
 export const { isArray } = Array;
 export const P = Promise;
+export const PArray = Array;
+const PMap = Map;
+const PWeakMap = WeakMap;
 export const PError = Error;
 export const PTypeError = TypeError;
 export const PRangeError = RangeError;
@@ -24,7 +27,7 @@ const mapHas = MP.has;
 
 /** A Map whose methods cannot be patched from outside. */
 export class SafeMap<K, V> {
-  readonly #map = new Map<K, V>();
+  readonly #map = new PMap<K, V>();
   get(key: K): V | undefined {
     return apply(mapGet, this.#map, [key]);
   }
@@ -45,7 +48,7 @@ const weakSet = WMP.set;
 
 /** What is known of an object, for as long as it lives; a script cannot see it. */
 export class SafeWeakMap<K extends object, V> {
-  readonly #map = new WeakMap<K, V>();
+  readonly #map = new PWeakMap<K, V>();
   get(key: K): V | undefined {
     return apply(weakGet, this.#map, [key]) as V | undefined;
   }

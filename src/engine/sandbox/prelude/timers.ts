@@ -2,7 +2,7 @@
 import { dropCall, openCall } from './calls.js';
 import { describe, errorText, misuse } from './errors.js';
 import { hostCall } from './host.js';
-import { apply, G, lock, SafeMap } from './primordials.js';
+import { apply, G, lock, SafeMap, PArray } from './primordials.js';
 
 let made = 0;
 /** Ids are shared with calls, which clearTimeout() must not touch. */
@@ -18,7 +18,7 @@ lock(
       throw misuse('WF_MISUSE', `setTimeout(callback, ms) wants a function; got ${describe(callback)}.`);
     const wanted = +(delay as number);
     const ms = wanted > 0 ? (wanted < 2_147_483_647 ? wanted : 2_147_483_647) : 0;
-    const rest: unknown[] = new Array(given.length > 2 ? given.length - 2 : 0);
+    const rest: unknown[] = new PArray(given.length > 2 ? given.length - 2 : 0);
     for (let i = 2; i < given.length; i++) rest[i - 2] = given[i];
     const id = openCall(() => {
       waiting.delete(id);
