@@ -121,6 +121,8 @@ async function main() {
   if (early.readInput === false) process.stdin.destroy();
   const prompt = early.readInput === false ? '' : await readPrompt();
   const behaviour = table.rules.find((rule) => matches(rule.when, nth, prompt))?.behaviour ?? {};
+  // Taken before the start is told: whoever waits for a start and then kills knows that this number is gone.
+  const nonce = count(join(control, 'nonces'));
   note('start', {
     nth,
     ppid: process.ppid,
@@ -134,11 +136,10 @@ async function main() {
     env: Object.keys(env).sort(),
     ...runFolder(),
   });
-  await act(behaviour, nth, prompt);
+  await act(behaviour, { nth, nonce, prompt });
 }
 
-async function act(behaviour, nth, prompt) {
-  const nonce = count(join(control, 'nonces'));
+async function act(behaviour, { nth, nonce, prompt }) {
   const end = (outcome, more) => note('end', { outcome, nonce, ...more });
   for (const line of behaviour.stderr ?? []) process.stderr.write(`${line}\n`);
   if (behaviour.spawnGrandchild) startGrandchild(behaviour.spawnGrandchild);
