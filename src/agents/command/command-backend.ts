@@ -4,8 +4,8 @@ import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
 import { messageOf, WfError } from '../../shared/errors.js';
 import type { AgentAnswer, AgentBackend, AgentRequest, AgentRunContext, BackendCapabilities } from '../backend.js';
 import { BackendError } from '../backend.js';
+import { agentEnvironment } from '../agent-environment.js';
 import { tooLarge } from '../run-attempt.js';
-import { commandEnvironment } from './command-environment.js';
 import { describeExit, describeStartFailure } from './exit-meaning.js';
 import { createStderrReader } from './read-stderr.js';
 import { runCommand } from './run-command.js';
@@ -64,7 +64,7 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
       if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');
       const schemaFile = request.schema && openSchemaFile(request.schema);
       try {
-        const env = commandEnvironment(source, options.allowEnv ?? [], request, schemaFile?.path);
+        const env = agentEnvironment(source, options.allowEnv ?? [], request, schemaFile?.path);
         return await execute(argv, name, env, options.graceMs ?? Number.POSITIVE_INFINITY, request, context);
       } finally {
         schemaFile?.remove();

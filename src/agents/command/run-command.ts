@@ -2,7 +2,7 @@
  * Runs one program to its end and leaves nothing of it behind. The answer is what the leader wrote: a process that it left
  * running and that holds the pipe is not waited for.
  */
-import { createTreeEnder } from './end-tree.js';
+import { createTreeEnder } from '../end-tree.js';
 
 export interface CommandStart {
   argv: readonly string[];

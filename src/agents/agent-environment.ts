@@ -1,8 +1,9 @@
 /**
- * The environment of a command: a closed list of variables, what the user names besides, and what tells it about its call.
+ * The environment of an agent process: a closed list of variables, what the user or the backend names besides, and what
+ * tells it about its call.
  * Keys and tokens of the engine's own environment never reach an agent by accident.
  */
-import type { AgentRequest } from '../backend.js';
+import type { AgentRequest } from './backend.js';
 
 const ALLOWED = new Set([
   ...['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'SSH_AUTH_SOCK'],
@@ -14,11 +15,12 @@ const ALLOWED = new Set([
 /** One variable may hold at most 128 kB on Linux; a label is for people. */
 const MAX_TEXT = 4_000;
 
-export function commandEnvironment(
+/** @param named further variables that may pass: the backend's own, and those that the config names */
+export function agentEnvironment(
   source: NodeJS.ProcessEnv,
   named: readonly string[],
   request: AgentRequest,
-  schemaFile: string | undefined,
+  schemaFile?: string,
 ): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(source)) {

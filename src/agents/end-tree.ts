@@ -1,13 +1,13 @@
-/** Ends everything that a command has started: politely with a grace, or at once. */
+/** Ends everything that an agent process has started: politely with a grace, or at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processStartTime } from '../../shared/process-info.js';
+import { processStartTime } from '../shared/process-info.js';
 import {
   killProcessTree,
   listProcessTree,
   type ProcessEntry,
   sendSignal,
   type TreeOptions,
-} from '../../shared/process-tree.js';
+} from '../shared/process-tree.js';
 
 export interface TreeEnder {
   /** SIGTERM to the group, and SIGKILL to the whole tree when the group has gone or the grace is over. */
