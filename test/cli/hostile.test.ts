@@ -61,10 +61,6 @@ const MEMORY = /^WF_(SCRIPT_MEMORY|TURN_TIMEOUT)$/;
 const THREW = /^WF_SCRIPT_THREW$/;
 
 const CASES: Case[] = [
-  {
-    body: 'const f = () => { Promise.resolve().then(f) }\nf()\nawait null',
-    code: TIMEOUT,
-  },
   { name: 'a chain of then', body: 'const f = () => Promise.resolve().then(f)\nawait f()', code: MEMORY },
   { name: 'finally that goes on', body: 'for (;;) { try { for (;;); } finally { continue } }', code: TIMEOUT },
   { name: 'catch that goes on', body: 'function f() { try { for (;;); } catch { f() } }\nf()', code: TIMEOUT },
