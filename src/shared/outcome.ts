@@ -40,8 +40,10 @@ export type Usage = {
 
 /** What one call cost. */
 export type CallUsage = {
+  /** All that the model was given, what it read from a cache included. */
   inputTokens: number;
   outputTokens: number;
+  /** How many of `inputTokens` came from a cache. */
   cacheReadTokens?: number;
   usd?: number | null;
 };
