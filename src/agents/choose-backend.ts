@@ -1,37 +1,51 @@
 /** Makes a backend by its name. It never takes another one instead, least of all `mock`. */
-import { resolve } from 'node:path';
 import { WfError } from '../shared/errors.js';
 import { nearestWord } from '../shared/nearest-word.js';
 import type { AgentBackend } from './backend.js';
+import { BACKEND_KINDS, type BackendKind, type BackendOptions } from './backend-kinds.js';
 
-export interface BackendOptions {
-  /** For `command`: the command line as a person wrote it, or its words. */
-  command?: string | readonly string[] | undefined;
-  /** For `mock`: file with rules, JSON or YAML. */
-  mock?: string | undefined;
-  /** Folder that relative paths of `command` and `mock` start from (default: the present one). */
-  folder?: string | undefined;
-  /** For `command`: environment from which the allowed variables are taken (default `process.env`). */
-  env?: NodeJS.ProcessEnv | undefined;
-  /** For `command`: names of further variables that the program may see. */
-  allowEnv?: readonly string[] | undefined;
+export type { BackendOptions } from './backend-kinds.js';
+
+/** Kinds of backends, which are also names. */
+export const BACKEND_NAMES: readonly string[] = Object.keys(BACKEND_KINDS);
+
+/** `backends` of the config: settings of a kind, or for a kind of which there are many those of each by name. */
+type BackendSettings = Readonly<Record<string, unknown>>;
+
+/** A backend that can be chosen by this name. */
+interface KnownBackend {
+  name: string;
+  /** Key of `BACKEND_KINDS`. */
+  kindName: string;
+  kind: BackendKind;
+  settings: unknown;
 }
 
-const MAKERS: Record<string, (options: BackendOptions) => Promise<AgentBackend>> = {
-  async command({ command, env, allowEnv, folder }) {
-    const { createCommandBackend } = await import('./command/command-backend.js');
-    const { parseCommandLine } = await import('./command/parse-command-line.js');
-    const argv = typeof command === 'string' ? parseCommandLine(command) : (command ?? []);
-    return createCommandBackend({ argv, env, allowEnv, folder });
-  },
-  async mock({ mock, folder }) {
-    const { createMockBackend } = await import('./mock/mock-backend.js');
-    return await createMockBackend(mock === undefined ? {} : { file: resolve(folder ?? '.', mock) });
-  },
-};
+/** Everything that a name may mean: the kinds, and what the config has set up under names of its own. */
+function listBackends(config: BackendSettings = {}): KnownBackend[] {
+  return Object.entries(BACKEND_KINDS).flatMap(([kindName, kind]): KnownBackend[] => {
+    const set = config[kindName];
+    if (!kind.many) return [{ name: kindName, kindName, kind, settings: set }];
+    const named = Object.entries((set ?? {}) as Record<string, unknown>);
+    return [
+      { name: kindName, kindName, kind, settings: undefined },
+      ...named.map(([name, settings]) => ({ name, kindName, kind, settings })),
+    ];
+  });
+}
 
-/** Names that `createBackend` knows. */
-export const BACKEND_NAMES: readonly string[] = Object.keys(MAKERS);
+/** @throws WfError `WF_BACKEND_UNKNOWN` */
+function findBackend(name: string, config: BackendSettings = {}): KnownBackend {
+  const all = listBackends(config);
+  const found = all.find((known) => known.name === name);
+  if (found !== undefined) return found;
+  const names = all.map((known) => known.name);
+  const nearest = nearestWord(name, names);
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  throw new WfError('WF_BACKEND_UNKNOWN', `There is no backend named ${JSON.stringify(name)}.${meant}`, {
+    remedy: `Known backends: ${names.join(', ')}. Choose one with --backend <name>; the config can set up more.`,
+  });
+}
 
 /**
  * Makes the backend of that name; only its own code is loaded.
@@ -39,13 +53,26 @@ export const BACKEND_NAMES: readonly string[] = Object.keys(MAKERS);
  * @throws WfError `WF_BACKEND_UNKNOWN`, `WF_BACKEND_CONFIG`, `WF_MOCK_FILE`
  * @example await createBackend('command', { command: 'my-agent --print' })
  */
-export async function createBackend(name: string, options: BackendOptions = {}): Promise<AgentBackend> {
-  const make = Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined;
-  if (make) return await make(options);
-  const known = BACKEND_NAMES.join(', ');
-  const nearest = nearestWord(name, BACKEND_NAMES);
-  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-  throw new WfError('WF_BACKEND_UNKNOWN', `There is no backend named ${JSON.stringify(name)}.${meant}`, {
-    remedy: `Known backends: ${known}. Choose one with --backend <name>.`,
-  });
+export async function createBackend(
+  name: string,
+  options: Omit<BackendOptions, 'settings'> = {},
+  config: BackendSettings = {},
+): Promise<AgentBackend> {
+  const { kind, settings } = findBackend(name, config);
+  const backend = await kind.make({ ...options, settings });
+  return backend.name === name ? backend : rename(backend, name);
+}
+
+/** Journal, gates and messages know a backend by the name it was chosen by. */
+function rename(backend: AgentBackend, name: string): AgentBackend {
+  const renamed: AgentBackend = {
+    name,
+    get capabilities() {
+      return backend.capabilities;
+    },
+    probe: () => backend.probe(),
+    run: (request, context) => backend.run(request, context),
+  };
+  if (backend.close) renamed.close = () => backend.close?.() ?? Promise.resolve();
+  return renamed;
 }

@@ -1,0 +1,54 @@
+/** The kinds of backends. Each is one entry here and one folder beside; only the code of the one that is asked for is loaded. */
+import { resolve } from 'node:path';
+import type { ZodType } from 'zod';
+import type { AgentBackend } from './backend.js';
+
+export interface BackendOptions {
+  /** For `command`: the command line as a person wrote it, or its words. */
+  command?: string | readonly string[] | undefined;
+  /** For `mock`: file with rules, JSON or YAML. */
+  mock?: string | undefined;
+  /** Folder that relative paths start from (default: the present one). */
+  folder?: string | undefined;
+  /** Environment from which the allowed variables are taken (default `process.env`). */
+  env?: NodeJS.ProcessEnv | undefined;
+  /** Names of further variables that the agent may see. */
+  allowEnv?: readonly string[] | undefined;
+  /** What the config says of this backend, as the kind's `settings` checks it. */
+  settings?: unknown;
+}
+
+export interface BackendKind {
+  make(options: BackendOptions): Promise<AgentBackend>;
+  /** What `backends.<kind>` of the config may hold. */
+  settings?(): Promise<ZodType>;
+  /** The config sets up any number of these as `backends.<kind>.<name>`, each chosen by its own name. */
+  many?: true;
+  /** Its answers are made up. */
+  madeUp?: true;
+  /** Taken where none was chosen and its `probe()` says that it can work; in the order of this table. */
+  detected?: true;
+  /** Variables that hold its keys: their values are masked. */
+  keys?: readonly string[];
+}
+
+export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
+  command: {
+    many: true,
+    async make({ command, settings, env, allowEnv, folder }) {
+      const { createCommandBackend } = await import('./command/command-backend.js');
+      const { parseCommandLine } = await import('./command/parse-command-line.js');
+      const set = settings as import('./command/command-settings.js').CommandSettings | undefined;
+      const argv = set?.argv ?? (typeof command === 'string' ? parseCommandLine(command) : (command ?? []));
+      return createCommandBackend({ argv, env, allowEnv: [...(allowEnv ?? []), ...(set?.env ?? [])], folder });
+    },
+    settings: async () => (await import('./command/command-settings.js')).commandSettings,
+  },
+  mock: {
+    madeUp: true,
+    async make({ mock, folder }) {
+      const { createMockBackend } = await import('./mock/mock-backend.js');
+      return await createMockBackend(mock === undefined ? {} : { file: resolve(folder ?? '.', mock) });
+    },
+  },
+};
