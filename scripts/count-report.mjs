@@ -28,6 +28,14 @@ export function countReport(report, exitCode) {
   return { passed, failed, skipped, notes };
 }
 
+/** The counts of two runs of vitest together. */
+export const addCounts = (a, b) => ({
+  passed: a.passed + b.passed,
+  failed: a.failed + b.failed,
+  skipped: a.skipped + b.skipped,
+  notes: [...a.notes, ...b.notes],
+});
+
 /** The plain closing line, as CI reads it. */
 export const closingLine = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;

@@ -1,9 +1,10 @@
 // `node scripts/ensure-setup.mjs <task> [arguments]`: makes a fresh clone ready and runs a task in it.
 // Runs on Node 20 as well, without any package: it installs when node_modules is not what package-lock.json says,
 // then does everything else under the Node 24 that was installed.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reasonToInstall } from './compare-install.mjs';
 import { runProgram } from './run-program.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -24,32 +25,21 @@ if (!task) {
   process.exit(2);
 }
 
-const reason = reasonToInstall();
+const reason = whyInstall();
 if (reason) {
   console.error(`set-up: ${reason}; running \`npm run setup\` …`);
   if ((await run('npm', ['run', 'setup'])) !== 0)
     stop('the installation failed (see above). Is the npm registry reachable?');
-  const left = reasonToInstall();
+  const left = whyInstall();
   if (left) stop(`after the installation ${left}.`);
 }
 if (task.build && (await run(node, ['scripts/build.mjs', '--if-stale'])) !== 0) stop('the build failed (see above).');
 process.exitCode = await run(node, [...task.argv, ...rest]);
 
-/** Why node_modules cannot be used as it is, or `undefined`. Compares what npm noted there with the lock file. */
-function reasonToInstall() {
-  const installed = readJson(join(modules, '.package-lock.json'))?.packages;
-  if (!installed) return 'the packages are not installed';
-  const wanted = readJson(join(root, 'package-lock.json'))?.packages ?? {};
-  for (const [place, entry] of Object.entries(wanted)) {
-    if (place === '') continue;
-    const found = installed[place];
-    // Optional packages for other machines are left out by npm.
-    if (found ? found.version !== entry.version || found.integrity !== entry.integrity : !entry.optional) {
-      return `${place} is not what package-lock.json says`;
-    }
-  }
-  const extra = Object.keys(installed).find((place) => !wanted[place]);
-  if (extra) return `${extra} is installed, but not in package-lock.json`;
+/** Why node_modules cannot be used as it is, or `undefined`. */
+function whyInstall() {
+  const reason = reasonToInstall(root);
+  if (reason) return reason;
   if (!existsSync(node)) return 'there is no Node 24 in node_modules';
   // A plain `npm ci` under Node 20 leaves both out.
   if (!['ivm6', 'ivm7'].some((alias) => existsSync(join(modules, alias)))) return 'isolated-vm is not installed';
@@ -60,14 +50,6 @@ function reasonToInstall() {
 function run(file, args) {
   const env = { ...process.env, PATH: `${join(modules, '.bin')}${delimiter}${process.env.PATH ?? ''}` };
   return runProgram(file, args, { cwd: root, env });
-}
-
-function readJson(file) {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function stop(message) {

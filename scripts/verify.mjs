@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { closingLine, countReport } from './count-report.mjs';
+import { addCounts, closingLine, countReport } from './count-report.mjs';
 import { runProgram } from './run-program.mjs';
 
 const CHECKS = ['build', 'format', 'lint', 'types', 'dead', 'publint'];
@@ -38,14 +38,21 @@ async function succeeds(check) {
 }
 
 async function runTests() {
-  console.log('\n── tests');
+  // `--allowOnly=false` so that a forgotten `.only` cannot hide the other tests.
+  const reporters = ['default', './scripts/skip-reporter.mjs', 'json'].map((name) => `--reporter=${name}`);
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--allowOnly=false', ...reporters];
+  const own = await countTests('tests', (file) => [...vitest, `--outputFile.json=${file}`]);
+  if (stoppedBy) return own;
+  const agents = ['scripts/agents.mjs', '--allowOnly=false', '--report'];
+  return addCounts(own, await countTests('tests with real agents', (file) => [...agents, file]));
+}
+
+async function countTests(title, argv) {
+  console.log(`\n── ${title}`);
   const folder = mkdtempSync(join(tmpdir(), 'wf-verify-'));
   const file = join(folder, 'report.json');
-  const reporters = ['default', './scripts/skip-reporter.mjs', 'json'].map((name) => `--reporter=${name}`);
-  // `--allowOnly=false` so that a forgotten `.only` cannot hide the other tests.
-  const more = [`--outputFile.json=${file}`, '--allowOnly=false'];
   try {
-    const code = await run(['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...more]);
+    const code = await run(argv(file));
     return countReport(readReport(file), code);
   } finally {
     rmSync(folder, { recursive: true, force: true });

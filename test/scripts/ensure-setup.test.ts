@@ -47,7 +47,7 @@ function makeClone(): TestProject {
       'dist/cli/main.js': MAIN,
     },
   });
-  for (const name of ['ensure-setup.mjs', 'run-program.mjs']) {
+  for (const name of ['ensure-setup.mjs', 'compare-install.mjs', 'run-program.mjs']) {
     copyFileSync(join(SCRIPTS, name), project.path('scripts', name));
   }
   return project;
@@ -119,10 +119,15 @@ describe('ensure-setup.mjs', () => {
     expect(await start(makeClone(), 'constructor').done).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it.each(['ensure-setup.mjs', 'run-program.mjs'])('%s uses nothing that Node 20 or an empty clone lacks', (name) => {
-    const text = readFileSync(join(SCRIPTS, name), 'utf8');
-    expect(text).not.toMatch(/import\.meta\.(dirname|filename)/);
-    const imports = text.match(/from '[^']+'/g) ?? [];
-    expect(imports.filter((from) => !/^from '(node:|\.\/run-program\.mjs)/.test(from))).toEqual([]);
-  });
+  it.each(['ensure-setup.mjs', 'compare-install.mjs', 'run-program.mjs'])(
+    '%s uses nothing that Node 20 or an empty clone lacks',
+    (name) => {
+      const text = readFileSync(join(SCRIPTS, name), 'utf8');
+      expect(text).not.toMatch(/import\.meta\.(dirname|filename)/);
+      const imports = text.match(/from '[^']+'/g) ?? [];
+      expect(imports.filter((from) => !/^from '(node:|\.\/(run-program|compare-install)\.mjs')/.test(from))).toEqual(
+        [],
+      );
+    },
+  );
 });

@@ -7,7 +7,15 @@ import { makeProject } from '../support/temp-project.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-function start(test: string, scripts: Record<string, string> = {}) {
+/** Stands for the suite of real agents: writes its report and ends. */
+const agentsScript = (passed: number, failed: number) => `
+import { writeFileSync } from 'node:fs';
+const report = { numPassedTests: ${passed}, numFailedTests: ${failed}, numPendingTests: 0, numTodoTests: 0, testResults: [] };
+writeFileSync(process.argv.at(-1), JSON.stringify(report));
+process.exitCode = ${failed === 0 ? 0 : 1};
+`;
+
+function start(test: string, scripts: Record<string, string> = {}, agents = agentsScript(5, 0)) {
   const checks = Object.fromEntries(
     ['build', 'format', 'lint', 'types', 'dead', 'publint'].map((name) => [name, 'true']),
   );
@@ -15,6 +23,7 @@ function start(test: string, scripts: Record<string, string> = {}) {
     files: {
       'package.json': JSON.stringify({ type: 'module', scripts: { ...checks, ...scripts } }),
       'vitest.config.ts': "export default { test: { include: ['*.test.ts'] } };",
+      'scripts/agents.mjs': agents,
       'a.test.ts': `import { expect, it } from 'vitest';\n${test}`,
     },
   });
@@ -39,7 +48,7 @@ describe('verify', () => {
       it('is skipped', (context) => context.skip('no strace here'));
       ${IT}.skip('has no reason', () => {});
     `);
-    expect(lastLine(stdout)).toBe('1 passed, 0 failed, 2 skipped');
+    expect(lastLine(stdout)).toBe('6 passed, 0 failed, 2 skipped');
     expect(stdout).toContain('a.test.ts > is skipped: no strace here');
     expect(stdout).toContain('a.test.ts > has no reason: no reason given');
     expect(code).toBe(0);
@@ -50,7 +59,7 @@ describe('verify', () => {
       lint: 'echo LINT SAYS NO && exit 1',
       dead: 'no-such-program',
     });
-    expect(lastLine(stdout)).toBe('1 passed, 3 failed');
+    expect(lastLine(stdout)).toBe('6 passed, 3 failed');
     expect(stdout).toContain('LINT SAYS NO');
     expect(stdout).toContain('FAILED check: lint (npm run lint)');
     expect(stdout).toContain('publint: ok');
@@ -59,10 +68,17 @@ describe('verify', () => {
 
   it('fails when no test ran, and when one test was picked out with `.only`', async () => {
     const none = await verify(`${IT}.skip('nothing', () => {});`);
-    expect([none.code, lastLine(none.stdout)]).toEqual([1, '0 passed, 1 failed, 1 skipped']);
+    expect([none.code, lastLine(none.stdout)]).toEqual([1, '5 passed, 1 failed, 1 skipped']);
     const only = await verify(`${IT}.only('alone', () => {}); it('hidden', () => expect(1).toBe(2));`);
     expect(only.code).toBe(1);
     expect(lastLine(only.stdout)).not.toMatch(/ 0 failed/);
+  });
+
+  it('adds up both suites, and fails when the one with real agents fails or says nothing', async () => {
+    const red = await start("it('passes', () => {});", {}, agentsScript(4, 2)).done;
+    expect([red.code, lastLine(red.stdout)]).toEqual([1, '5 passed, 2 failed']);
+    const silent = await start("it('passes', () => {});", {}, 'process.exitCode = 1;').done;
+    expect([silent.code, lastLine(silent.stdout)]).toEqual([1, '1 passed, 1 failed']);
   });
 
   it('ends its checks and tests when it is told to end, and does not say that all is well', async () => {
