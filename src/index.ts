@@ -24,6 +24,7 @@ export { pruneOldRuns } from './api/prune-old-runs.js';
 export type { CallDetail, CallView } from './api/read-calls.js';
 export { findCall, listWorkflowRuns, type ReadRun, type RunView, readWorkflowRun } from './api/read-run.js';
 export type { RunResult, RunSettings, RunWorkflowOptions } from './api/run-options.js';
+export { type DoctorFinding, type DoctorOptions, type DoctorReport, runDoctor } from './api/run-doctor.js';
 export { runWorkflow } from './api/run-workflow.js';
 export type { RunHandle } from './api/run-parts.js';
 export { startWorkflow } from './api/start-run.js';

@@ -103,9 +103,15 @@ export function beginRun(base: Beginning): RunHandle {
     const openGuard = (): Guard => {
       if (guard !== undefined) return guard;
       guard = startGuard({ nodePath: process.execPath });
-      if (sandbox.pid !== undefined) guard.watch(sandbox.pid);
+      if (sandbox.pid !== undefined) guard.watch(sandbox.pid, noteProcess('sandbox', sandbox.pid));
       noteGuard(guard.pid);
       return guard;
+    };
+    /** What `wf doctor` goes by, should engine and guard be killed together. */
+    const noteProcess = (role: 'agent' | 'sandbox', pid: number): string | null => {
+      const startTime = processStartTime(pid);
+      if (startTime !== null) events.write({ t: isoTime(clock.now()), type: 'process.started', role, pid, startTime });
+      return startTime;
     };
     sandbox.onSlow(() => void openGuard());
     engine = new Engine({
@@ -150,8 +156,9 @@ export function beginRun(base: Beginning): RunHandle {
         }
       },
       onProcess: (pid) => {
+        const startTime = noteProcess('agent', pid);
         events.flush();
-        openGuard().watch(pid);
+        openGuard().watch(pid, startTime);
       },
       onProcessEnd: (pid) => guard?.forget(pid),
     });

@@ -98,6 +98,13 @@ function buildProgram(setExit: (code: number) => void): Command {
     .addHelpText('after', examples(['wf prune --dry-run', 'wf prune --keep 20']))
     .action(async (flags) => setExit(await (await import('./commands/prune.js')).prune(flags)));
 
+  reading(program.command('doctor'))
+    .description('look at what runs need, and at what they left behind')
+    .option('--fix', 'mend what can be mended; journals and statuses are never rewritten, nothing is started')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples(['wf doctor', 'wf doctor --fix']))
+    .action(async (flags) => setExit(await (await import('./commands/doctor.js')).doctor(flags)));
+
   for (const command of program.commands) command.exitOverride().helpOption('-h, --help', 'show help');
   return program;
 }

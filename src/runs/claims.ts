@@ -164,7 +164,8 @@ function stillHolds(folder: string, n: number, token: string): boolean {
   }
 }
 
-function markReleased(folder: string, n: number): void {
+/** May be called twice, and for a claim whose holder is dead. */
+export function markReleased(folder: string, n: number): void {
   try {
     closeSync(openSync(releasePath(folder, n), 'wx', 0o600));
   } catch {

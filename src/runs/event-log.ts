@@ -10,6 +10,7 @@ const MAX_TEXT = 64 << 10;
 const MAX_FILE_BYTES = 32 << 20;
 const STATE_CHANGES = new Set([
   'run.started',
+  'process.started',
   'call.queued',
   'call.started',
   'call.finished',
@@ -19,7 +20,7 @@ const STATE_CHANGES = new Set([
 ]);
 
 export interface EventLog {
-  write(event: { type: string }): void;
+  write(event: { type: string; [field: string]: unknown }): void;
   /** Writes what is waiting: when a process is started, so that whoever looks after a kill finds its call. */
   flush(): void;
   close(): void;

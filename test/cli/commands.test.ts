@@ -224,6 +224,7 @@ describe('T2 H1: reading verbs', () => {
       ['show', id, '#1'],
       ['check', 'flow.js'],
       ['prune', '--dry-run'],
+      ['doctor'],
     ]) {
       expect({ args, code: (await runWf(args, { project })).code }).toEqual({ args, code: 0 });
     }

@@ -9,7 +9,7 @@ export interface Guard {
   /** Of the guard process, once it was started. */
   readonly pid: number | undefined;
   /** From now on the tree of this process ends with the engine. */
-  watch(pid: number): void;
+  watch(pid: number, startTime?: string | null): void;
   forget(pid: number): void;
   /** Ends the guard and leaves the watched processes alone. Resolves when it is gone. */
   close(): Promise<void>;
@@ -62,8 +62,7 @@ export function startGuard({ nodePath }: GuardOptions): Guard {
     get pid() {
       return child?.pid;
     },
-    watch(pid) {
-      const startTime = processStartTime(pid);
+    watch(pid, startTime = processStartTime(pid)) {
       if (closed || startTime === null) return;
       watched.set(pid, startTime);
       if (child) return tell(`+${pid} ${startTime}`);

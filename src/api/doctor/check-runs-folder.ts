@@ -1,0 +1,115 @@
+/** Where runs are written: is it there, can it be written, can others read it, and does git leave it alone. */
+import { execFileSync } from 'node:child_process';
+import { accessSync, chmodSync, constants, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../../shared/errors.js';
+import { lookAt } from '../../runs/runs-folder.js';
+import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
+
+const ELSEWHERE = 'Make it writable, or name another folder with --runs-dir or WF_RUNS_DIR.';
+
+export const checkRunsFolder: DoctorCheck = {
+  name: 'runs-folder',
+  title: 'Runs folder',
+  look(context) {
+    const { runsFolder } = context.places;
+    const stat = statSync(runsFolder, { throwIfNoEntry: false });
+    if (stat === undefined) return [lookAtPlace(runsFolder)];
+    if (!stat.isDirectory()) {
+      return [{ status: 'fault', message: `${runsFolder} is not a folder.`, remedy: ELSEWHERE, path: runsFolder }];
+    }
+    const refused = whyNotWritable(runsFolder);
+    const first: Finding =
+      refused === undefined
+        ? { status: 'ok', message: `${runsFolder} is writable and holds ${countRuns(context)}.`, path: runsFolder }
+        : {
+            status: 'fault',
+            message: `${runsFolder} cannot be written: ${refused}.`,
+            remedy: ELSEWHERE,
+            path: runsFolder,
+          };
+    return [first, ...lookAtModes(context), ...lookAtGit(context)];
+  },
+};
+
+const countRuns = ({ runs }: DoctorContext): string => `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}`;
+
+/** No run was made yet. The first one makes the folder, if it may. */
+function lookAtPlace(runsFolder: string): Finding {
+  let folder = dirname(runsFolder);
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  const refused = whyNotWritable(folder);
+  if (refused === undefined) {
+    return { status: 'ok', message: `${runsFolder} is not there yet; the first run makes it.`, path: runsFolder };
+  }
+  return {
+    status: 'fault',
+    message: `${runsFolder} is not there, and cannot be made in ${folder}: ${refused}.`,
+    remedy: ELSEWHERE,
+    path: folder,
+  };
+}
+
+function whyNotWritable(folder: string): string | undefined {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Prompts and answers stand in these files; nobody else has any business there. */
+function lookAtModes({ runs }: DoctorContext): Finding[] {
+  return runs.flatMap(({ runId, folder }) => {
+    const open = [folder, ...readdirSync(folder).map((name) => join(folder, name))].filter(isOpen);
+    if (open.length === 0) return [];
+    return {
+      status: 'warn',
+      message: `Run ${runId}: ${open.length} of its files or folders can be read or written by other users.`,
+      remedy: `chmod -R go= ${folder}`,
+      runId,
+      path: folder,
+      fix() {
+        for (const path of open) {
+          const mode = lookAt(path)?.mode;
+          if (mode !== undefined) chmodSync(path, mode & 0o700);
+        }
+        return 'took the permissions of other users away';
+      },
+    } satisfies Finding;
+  });
+}
+
+/** A link is left out: its own bits mean nothing, and changing them would change what it leads to. */
+function isOpen(path: string): boolean {
+  const stat = lookAt(path);
+  return stat !== undefined && !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0;
+}
+
+function lookAtGit({ places: { root, runsFolder } }: DoctorContext): Finding[] {
+  const ignore = join(runsFolder, '.gitignore');
+  if (existsSync(ignore) || !runsFolder.startsWith(root) || !existsSync(join(root, '.git'))) return [];
+  if (isIgnored(root, join(runsFolder, 'run'))) return [];
+  return [
+    {
+      status: 'warn',
+      message: `git does not ignore ${runsFolder}: prompts and answers may be committed.`,
+      remedy: `Put a line "*" into ${ignore}.`,
+      path: ignore,
+      fix() {
+        writeFileSync(ignore, '*\n', { mode: 0o600, flag: 'wx' });
+        return `made ${ignore}`;
+      },
+    },
+  ];
+}
+
+function isIgnored(root: string, path: string): boolean {
+  try {
+    execFileSync('git', ['check-ignore', '-q', path], { cwd: root, stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
