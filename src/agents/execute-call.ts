@@ -63,7 +63,8 @@ export type CallOutcome =
 
 export type ExecuteCall = (
   backend: AgentBackend,
-  request: Omit<AgentRequest, 'attempt' | 'session'>,
+  /** As the first attempt is asked. */
+  request: AgentRequest,
   policy: CallPolicy,
   context: CallContext,
 ) => Promise<CallOutcome>;
@@ -137,7 +138,8 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
   const attempt = ++call.attempts;
   context.onAttempt(attempt);
   limits?.startAttempt();
-  const asked = { ...request, prompt: call.prompt, attempt, session: call.askedSession };
+  const asked: AgentRequest =
+    attempt === 1 ? request : { ...request, prompt: call.prompt, attempt, session: call.askedSession };
   const { answer, error, usage, model } = await runAttempt(backend, asked, policy, context, limits);
   limits?.endAttempt();
   call.usage = sumUsage(call.usage, usage);

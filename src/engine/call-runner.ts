@@ -32,7 +32,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
     return hash('sha256', JSON.stringify([options.root, call.key, call.path, call.nth, generation]), 'hex');
   };
 
-  const makeRequest = (call: LiveCall, cwd: string): Omit<AgentRequest, 'attempt' | 'session'> => {
+  const makeRequest = (call: LiveCall, cwd: string): AgentRequest => {
     const given = call.options;
     const agentType = given?.agentType;
     const agent = agentType === undefined ? undefined : options.definitions.get(agentType);
@@ -54,6 +54,8 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
       permission: options.permission,
       tools: given?.tools ?? agent?.tools,
       disallowedTools: given?.disallowedTools ?? agent?.disallowedTools,
+      attempt: 1,
+      session: undefined,
     };
   };
 

@@ -7,11 +7,11 @@ import type { CallOutcome } from '../agents/execute-call.js';
 import type { KeptResult } from '../journal/carry.js';
 import { callKey } from '../journal/key.js';
 import { type AnswerFeeder, createAnswerFeeder } from './answer-feeder.js';
+import { type Batch, createBatch } from './batch.js';
 import { type CallRunner, createCallRunner } from './call-runner.js';
 import { createDispatcher, type Dispatcher } from './dispatcher.js';
 import type { EngineEnd, EngineOptions, LiveCall } from './engine-options.js';
 import { explainDeath } from './explain-death.js';
-import { createOutcomeOutbox, type OutcomeOutbox } from './outcome-outbox.js';
 import { createRunJournal, type RunJournal } from './run-journal.js';
 import { createRunVoice, type RunVoice, wordJournalFailure, wordScriptWarning } from './run-voice.js';
 import type { CallOptions } from './sandbox/call-options.js';
@@ -38,7 +38,9 @@ export class Engine {
   readonly #sources = new Map<string, string>();
   #recordedScripts = new Map<string, { source: string; path: string | null }>();
   #feeder: AnswerFeeder | undefined;
-  readonly #outbox: OutcomeOutbox;
+  readonly #batch: Batch;
+  /** Nobody else's claim was seen since the last batch. */
+  #isOwner = false;
   readonly #voice: RunVoice;
   #end: EngineEnd | undefined;
   #onRest: () => void = () => {};
@@ -50,13 +52,32 @@ export class Engine {
       spentTokens: () => this.tally.spentTokens,
       mayDispatch: () => this.#end === undefined && this.#checkOwner(),
     });
-    this.#voice = createRunVoice(options.clock, options.onEvent);
-    this.#outbox = createOutcomeOutbox((head, body) => {
-      if (this.#end === undefined) options.sandbox.send(head, body);
+    this.#batch = createBatch({
+      write: (lines) => this.#journal.write(lines),
+      send: (head, body) => {
+        if (this.#end === undefined) options.sandbox.send(head, body);
+      },
+      listener: options.onEvent,
+      onCommit: () => {
+        this.#isOwner = false;
+      },
     });
-    this.#runner = createCallRunner(options, (event) => this.#voice.tell(event));
-    this.#journal = createRunJournal(options.journal, (reason) =>
-      this.#voice.warn('WF_JOURNAL_WRITE', wordJournalFailure(reason)),
+    this.#voice = createRunVoice(options.clock, (event) => this.#batch.addEvent(event));
+    this.#runner = createCallRunner(
+      {
+        ...options,
+        // Whoever looks after a kill must find the call of a process that was started.
+        onProcess: (pid) => {
+          this.#batch.commit();
+          options.onProcess(pid);
+        },
+      },
+      (event) => this.#voice.tell(event),
+    );
+    this.#journal = createRunJournal(
+      options.journal,
+      (line) => this.#batch.addLine(line),
+      (reason) => this.#voice.warn('WF_JOURNAL_WRITE', wordJournalFailure(reason)),
     );
   }
 
@@ -78,6 +99,7 @@ export class Engine {
     if (end.how !== 'shared-failure' && end.how !== 'drained') this.#runner.abortAll();
     await this.#dispatcher.idle();
     await sandbox.gone;
+    this.#batch.commit();
     this.tally.close();
     return end;
   }
@@ -262,7 +284,7 @@ export class Engine {
     if (this.#end !== undefined) return;
     const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;
     const json = ok ? outcome.output : JSON.stringify({ name, code, message, tell: outcome.tell });
-    this.#outbox.put(call.n, ok, json, outcome.usage?.outputTokens ?? 0);
+    this.#batch.addOutcome(call.n, ok, json, outcome.usage?.outputTokens ?? 0);
   }
 
   /** Files that a call depends on must not be written by the workflow itself: its key would not stand for them. */
@@ -302,7 +324,7 @@ export class Engine {
       this.#timers.delete(id);
       if (this.#end !== undefined) return;
       this.#journal.writeTimer(id, { n, ms, path });
-      this.#outbox.put(id, true, '', 0);
+      this.#batch.addOutcome(id, true, '', 0);
     });
     this.#timers.set(id, cancel);
   }
@@ -324,7 +346,8 @@ export class Engine {
   }
 
   #checkOwner(): boolean {
-    if (this.#o.isOwner()) return true;
+    this.#isOwner ||= this.#o.isOwner();
+    if (this.#isOwner) return true;
     this.#finish({ how: 'owner-lost' });
     return false;
   }

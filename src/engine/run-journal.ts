@@ -23,6 +23,8 @@ export interface RunJournal {
   writeTimer(id: number, timer: { n: number; ms: number; path: string }): void;
   writeReplayedTimer(timer: { n: number; ms: number; path: string }): void;
   writeScript(script: Pick<ScriptEntry, 'name' | 'path' | 'sha256' | 'source'>): void;
+  /** Appends lines that were handed out. */
+  write(lines: Buffer): void;
   /** The sandbox has delivered what was written under this call number or timer id. */
   delivered(id: number): void;
 }
@@ -34,18 +36,20 @@ export interface ResultDetails {
   endedAt: number;
 }
 
-/** @param onFailure called once, with the reason, when lines cannot be written and stay in memory */
-export function createRunJournal(store: JournalStore, onFailure: (reason: string) => void): RunJournal {
+/**
+ * @param append takes each line; it comes back to `write`, perhaps together with others
+ * @param onFailure called once, with the reason, when lines cannot be written and stay in memory
+ */
+export function createRunJournal(
+  store: JournalStore,
+  append: (line: Buffer) => void,
+  onFailure: (reason: string) => void,
+): RunJournal {
   const places = createPlaceCounter();
   /** Places of live deliveries that the sandbox has not confirmed. */
   const unconfirmed = new Map<number, number>();
   let warned = false;
 
-  const append = (line: Buffer): void => {
-    if (store.append(line) || warned) return;
-    warned = true;
-    onFailure(store.unwritten.reason ?? 'unknown cause');
-  };
   const takeLive = (id: number): number => {
     const place = places.takeLive();
     unconfirmed.set(id, place);
@@ -82,6 +86,11 @@ export function createRunJournal(store: JournalStore, onFailure: (reason: string
     writeTimer: (id, timer) => append(encodeTimer({ seq: takeLive(id), ...timer })),
     writeReplayedTimer: (timer) => append(encodeTimer({ seq: places.takeReplayed(), ...timer })),
     writeScript: (script) => append(encodeScript(script)),
+    write(lines) {
+      if (store.append(lines) || warned) return;
+      warned = true;
+      onFailure(store.unwritten.reason ?? 'unknown cause');
+    },
     delivered(id) {
       const place = unconfirmed.get(id);
       if (place === undefined) return;

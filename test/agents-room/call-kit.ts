@@ -23,6 +23,8 @@ export function makeRequest(changes: Partial<AgentRequest> = {}): Parameters<Exe
     permission: 'edit',
     tools: undefined,
     disallowedTools: undefined,
+    attempt: 1,
+    session: undefined,
     ...changes,
   };
 }
