@@ -38,16 +38,34 @@ const LABEL = 60;
 
 /** The beginning of the prompt on one line. By hand: a regular expression would run methods that a script can patch. */
 function labelOf(prompt: string): string {
-  let label = '';
-  for (let i = 0; i < prompt.length && i < 400 && label.length < LABEL; i++) {
-    const code = codeAt(prompt, i);
-    const isSpace = code <= 32 || code === 0xa0 || code === 0x2028 || code === 0x2029 || code === 0xfeff;
-    if (!isSpace) label += prompt[i];
-    else if (label !== '' && codeAt(label, label.length - 1) !== 32) label += ' ';
-  }
+  const label = isOneLine(prompt) ? textSlice(prompt, 0, LABEL) : joinLines(prompt);
   const last = codeAt(label, label.length - 1);
   // No space at the end, and no half of a character.
   return last === 32 || (last >= 0xd800 && last <= 0xdbff) ? textSlice(label, 0, label.length - 1) : label;
+}
+
+const isSpace = (code: number): boolean =>
+  code <= 32 || code === 0xa0 || code === 0x2028 || code === 0x2029 || code === 0xfeff;
+
+/** Most prompts begin as their label does. */
+function isOneLine(prompt: string): boolean {
+  let before = 32;
+  for (let i = 0; i < prompt.length && i < LABEL; i++) {
+    const code = codeAt(prompt, i);
+    if (isSpace(code) && (code !== 32 || before === 32)) return false;
+    before = code;
+  }
+  return true;
+}
+
+function joinLines(prompt: string): string {
+  let label = '';
+  for (let i = 0; i < prompt.length && i < 400 && label.length < LABEL; i++) {
+    const code = codeAt(prompt, i);
+    if (!isSpace(code)) label += prompt[i];
+    else if (label !== '' && codeAt(label, label.length - 1) !== 32) label += ' ';
+  }
+  return label;
 }
 
 function textOption(options: Record<string, unknown>, name: string): string | undefined {
