@@ -10,6 +10,7 @@ import { describeDamage } from '../journal/read-journal.js';
 import type { JournalStore } from '../journal/store.js';
 import { openEventLog } from '../runs/event-log.js';
 import { type Heartbeat, startHeartbeat } from '../runs/heartbeat.js';
+import { holdLineageLock } from '../runs/lineage-lock.js';
 import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { isoTime } from '../shared/clock.js';
 import { messageOf, WfError } from '../shared/errors.js';
@@ -184,7 +185,9 @@ export function beginRun(base: Beginning): RunHandle {
     if (carried !== undefined && base.sourceJournal !== undefined)
       watch = watchResume(carried, base.sourceJournal.folder, (message) => warn('WF_NOTICE', message));
     const running = engine;
-    const parts = (): RunParts => ({ ...base, engine: running, heartbeat, events, tell, guard, notices });
+    const beat = (): void => heartbeat.beat();
+    const lock = holdLineageLock({ claim, onNotice: (message) => warn('WF_NOTICE', message), onDoubt: beat });
+    const parts = (): RunParts => ({ ...base, lock, engine: running, heartbeat, events, tell, guard, notices });
     const done = running
       .run()
       .catch(

@@ -42,6 +42,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   }
   journal.close();
   parts.sourceJournal?.journal.close();
+  await parts.lock.release();
   claim.release();
   if (owned) await prune(parts);
   const finished = {

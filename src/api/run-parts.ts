@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.js';
 import type { EventListener } from '../engine/events.js';
 import type { JournalStore } from '../journal/store.js';
 import type { HeldClaim } from '../runs/claims.js';
+import type { LineageLock } from '../runs/lineage-lock.js';
 import type { EventLog } from '../runs/event-log.js';
 import type { Heartbeat } from '../runs/heartbeat.js';
 import type { RunRecord } from '../runs/records.js';
@@ -34,6 +35,7 @@ export interface RunParts {
   engine: Engine;
   journal: JournalStore;
   claim: HeldClaim;
+  lock: LineageLock;
   heartbeat: Heartbeat;
   events: EventLog;
   tell: EventListener;

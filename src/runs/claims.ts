@@ -32,6 +32,8 @@ const TORN_POLL_MS = 50;
 /** A claim that this process holds. */
 export interface HeldClaim {
   n: number;
+  /** Where the claims of the lineage lie. */
+  folder: string;
   /** False once a higher claim exists, or this one is gone or released. A folder that cannot be read proves nothing. */
   isLatest(): boolean;
   /** The same in one look-up, for the moment before each dispatch: claims are made in turn, so a rival holds n + 1. */
@@ -146,6 +148,7 @@ function holdClaim(folder: string, n: number, token: string, notice: string | nu
   const rival = claimPath(folder, n + 1);
   return {
     n,
+    folder,
     notice,
     isLatest: () => !isReleased && stillHolds(folder, n, token),
     isUnchallenged: () => !isReleased && !existsSync(rival),
