@@ -81,6 +81,8 @@ it('M6 H1 H9: damage, leftovers and dead owners are named and nothing is touched
   const damaged = newestRun(project);
   damageLine(join(project.runDir(damaged), 'journal.jsonl'), 2);
   const killed = await makeKilledRun(project);
+  // A run that lasts a second has one.
+  mkdirSync(join(project.runsDir, '.claims', killed, 'owner.lock'), { recursive: true });
   const temporary = join(project.runDir(killed), '.run.json.999999.0.tmp');
   writeFileSync(temporary, '{"half', { mode: 0o600 });
   age(temporary, HOUR_MS);
@@ -95,6 +97,7 @@ it('M6 H1 H9: damage, leftovers and dead owners are named and nothing is touched
   expect(snapshot(project.runsDir)).toEqual(before);
   expect(seen.code).toBe(4);
   expect(checksOf(seen.found)).toEqual([
+    'claims warn',
     'claims warn',
     'journals warn',
     'leftovers warn',
