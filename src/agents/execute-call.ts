@@ -58,8 +58,11 @@ export type CallOutcome =
       attempts: number;
       session?: string;
     }
-  /** We stopped it: nothing that it printed is an answer. */
-  | { kind: 'cancelled'; attempts: number };
+  /** We stopped it: nothing that it printed is an answer, but what it had spent by then is told. */
+  | { kind: 'cancelled'; usage: CallUsage | undefined; attempts: number };
+
+/** What a call has behind it when it is started anew at a person's request. */
+export type EarlierAttempts = Pick<CallOutcome, 'attempts' | 'usage'>;
 
 export type ExecuteCall = (
   backend: AgentBackend,
@@ -67,6 +70,7 @@ export type ExecuteCall = (
   request: AgentRequest,
   policy: CallPolicy,
   context: CallContext,
+  earlier?: EarlierAttempts,
 ) => Promise<CallOutcome>;
 
 /** Characters of an answer that does not fit. */
@@ -97,11 +101,16 @@ interface Call {
  * const outcome = await executeCall(backend, request, policy, context)
  * if (outcome.kind === 'ok') JSON.parse(outcome.output)
  */
-export const executeCall: ExecuteCall = async (backend, request, policy, context) => {
-  const call = openCall(backend, request, policy, context);
+export const executeCall: ExecuteCall = async (backend, request, policy, context, earlier) => {
+  const call = openCall(backend, request, policy, context, earlier);
   try {
     const fault = request.schema && (await explainSchema(request.schema));
     if (fault) return refuseSchema(fault);
+    // Who asks for another attempt now does not mean after the wait that the backend asked all calls for.
+    if (earlier !== undefined) {
+      const outcome = findStop(call) ?? (await tryOnce(call));
+      if (outcome) return outcome;
+    }
     for (;;) {
       if (context.gate?.isOpen() === false) await context.gate.wait(signalOf(call)).catch(() => {});
       const outcome = findStop(call) ?? (await tryOnce(call));
@@ -114,15 +123,21 @@ export const executeCall: ExecuteCall = async (backend, request, policy, context
   }
 };
 
-function openCall(backend: AgentBackend, request: Call['request'], policy: CallPolicy, context: CallContext): Call {
+function openCall(
+  backend: AgentBackend,
+  request: Call['request'],
+  policy: CallPolicy,
+  context: CallContext,
+  earlier: EarlierAttempts | undefined,
+): Call {
   return {
     backend,
     request,
     policy,
     context,
     limits: policy.timeoutMs || policy.idleTimeoutMs ? createCallLimits(policy, context.signal) : undefined,
-    attempts: 0,
-    usage: undefined,
+    attempts: earlier?.attempts ?? 0,
+    usage: earlier?.usage,
     session: undefined,
     prompt: request.prompt,
     askedSession: undefined,
@@ -187,7 +202,7 @@ const signalOf = ({ context, limits }: Call): AbortSignal => limits?.signal ?? c
 
 /** The outcome of a call that was told to stop or whose time is over: whatever came back is no answer. */
 function findStop(call: Call): CallOutcome | undefined {
-  if (call.context.signal.aborted) return { kind: 'cancelled', attempts: call.attempts };
+  if (call.context.signal.aborted) return { kind: 'cancelled', usage: call.usage, attempts: call.attempts };
   if (!call.limits?.timedOut) return undefined;
   return fail(call, new BackendError('timeout', `The call took longer than its limit of ${call.policy.timeoutMs} ms.`));
 }

@@ -3,7 +3,7 @@ import { type AgentDefinition, BUILT_IN_AGENT_TYPES } from '../agents/agent-defi
 import { type Guard, startGuard } from '../agents/guard/start-guard.js';
 import { Engine } from '../engine/engine.js';
 import type { EngineEnd } from '../engine/engine-options.js';
-import type { EventListener, RunEvent } from '../engine/events.js';
+import type { EventListener } from '../engine/events.js';
 import type { SandboxLink } from '../engine/sandbox-link.js';
 import { type CarriedLines, carryLines } from '../journal/carry.js';
 import { describeDamage } from '../journal/read-journal.js';
@@ -11,6 +11,7 @@ import type { JournalStore } from '../journal/store.js';
 import { openEventLog } from '../runs/event-log.js';
 import { type Heartbeat, startHeartbeat } from '../runs/heartbeat.js';
 import { holdLineageLock } from '../runs/lineage-lock.js';
+import type { RunRecord } from '../runs/records.js';
 import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { isoTime } from '../shared/clock.js';
 import { messageOf, WfError } from '../shared/errors.js';
@@ -22,6 +23,8 @@ import { createHashDeps } from './hash-deps.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { type ResumeNotices, watchResume } from './resume-notices.js';
 import type { RunHandle, RunParts } from './run-parts.js';
+import { serveControl } from './serve-control.js';
+import { startedEvent } from './started-event.js';
 import type { SourceJournal } from './source-run.js';
 
 export interface Beginning
@@ -36,6 +39,8 @@ export interface Beginning
 
 /** Characters of args below which `run.json` is written within a second of a change. */
 const SMALL_ARGS = 65_536;
+/** How long started calls may finish when a drain is asked for without a time, ms. */
+const DRAIN_MS = 300_000;
 /** So many different warnings are kept with the outcome. */
 const MAX_NOTICES = 200;
 
@@ -92,11 +97,9 @@ export function beginRun(base: Beginning): RunHandle {
     const ended = new AbortController();
     const named = openNamedBackends(backend, options, prepared.startFolder, places.env);
     let guard: Guard | undefined;
-    /** A resume waits for it: what it ends must be gone before the same work starts again. */
-    const noteGuard = (pid: number | undefined): void => {
-      if (pid === undefined) return;
+    const note = (change: Partial<RunRecord>): void => {
       try {
-        heartbeat?.update({ guard: { pid, startTime: processStartTime(pid) } });
+        heartbeat?.update(change);
       } catch (error) {
         warn('WF_HEARTBEAT', `run.json cannot be written: ${messageOf(error)}.`);
       }
@@ -105,7 +108,8 @@ export function beginRun(base: Beginning): RunHandle {
       if (guard !== undefined) return guard;
       guard = startGuard({ nodePath: process.execPath });
       if (sandbox.pid !== undefined) guard.watch(sandbox.pid, noteProcess('sandbox', sandbox.pid));
-      noteGuard(guard.pid);
+      // A resume waits for it: what it ends must be gone before the same work starts again.
+      if (guard.pid !== undefined) note({ guard: { pid: guard.pid, startTime: processStartTime(guard.pid) } });
       return guard;
     };
     /** What `wf doctor` goes by, should engine and guard be killed together. */
@@ -149,13 +153,7 @@ export function beginRun(base: Beginning): RunHandle {
       onEvent: tell,
       onLive: (call) => watch?.takeLive(call),
       isOwner: () => claim.isUnchallenged(),
-      onDrainExpired: () => {
-        try {
-          heartbeat.update({ status: 'interrupted' });
-        } catch (error) {
-          warn('WF_HEARTBEAT', `run.json cannot be written: ${messageOf(error)}.`);
-        }
-      },
+      onDrainExpired: () => note({ status: 'interrupted' }),
       onProcess: (pid) => {
         const startTime = noteProcess('agent', pid);
         events.flush();
@@ -185,6 +183,21 @@ export function beginRun(base: Beginning): RunHandle {
     if (carried !== undefined && base.sourceJournal !== undefined)
       watch = watchResume(carried, base.sourceJournal.folder, (message) => warn('WF_NOTICE', message));
     const running = engine;
+    const drain = (ms: number): void => {
+      const expired = new Promise<void>((resolve) => {
+        // What is left of the time must not keep the process alive.
+        void done.then(clock.after(ms, resolve));
+      });
+      void running.drain(expired);
+    };
+    const control = serveControl({
+      runId: record.runId,
+      env: places.env,
+      engine: running,
+      drain: (ms) => drain(ms ?? given.drainMs ?? DRAIN_MS),
+      warn,
+      publish: (socket) => note({ control: socket }),
+    });
     const beat = (): void => heartbeat.beat();
     const lock = holdLineageLock({ claim, onNotice: (message) => warn('WF_NOTICE', message), onDoubt: beat });
     const parts = (): RunParts => ({ ...base, lock, engine: running, heartbeat, events, tell, guard, notices });
@@ -195,6 +208,7 @@ export function beginRun(base: Beginning): RunHandle {
       )
       .then(async (end) => {
         ended.abort();
+        control.close();
         watch?.close();
         await named.close().catch((error: unknown) => warn('WF_BACKEND_CLOSE', messageOf(error)));
         return finishRun(parts(), end);
@@ -206,13 +220,7 @@ export function beginRun(base: Beginning): RunHandle {
       folder,
       done,
       cancel: () => running.cancel(),
-      drain: (ms) => {
-        const expired = new Promise<void>((resolve) => {
-          // What is left of the time must not keep the process alive.
-          void done.then(clock.after(ms, resolve));
-        });
-        void running.drain(expired);
-      },
+      drain,
     };
   } catch (error) {
     heartbeat.stop();
@@ -230,21 +238,4 @@ function takeOver(source: SourceJournal | undefined, journal: JournalStore): Car
   throw new WfError('WF_RUNS_DIR', `The journal of the new run cannot be written (${reason}); nothing was started.`, {
     remedy: 'Make room on the disk, or name another place with --runs-dir.',
   });
-}
-
-function startedEvent({ record, folder, prepared, clock }: Beginning, carried: CarriedLines | undefined): RunEvent {
-  return {
-    t: isoTime(clock.now()),
-    type: 'run.started',
-    runId: record.runId,
-    folder,
-    workflow: record.workflow,
-    description: record.description,
-    backend: record.options.backend,
-    madeUp: record.madeUp,
-    concurrency: record.options.concurrency,
-    resumedFrom: record.lineage.resumedFrom,
-    kept: carried?.lines.filter((line) => line.type === 'result' && line.kind === 'ok').length ?? 0,
-    phases: prepared.script.meta.phases.map((phase) => phase.title),
-  };
 }

@@ -10,9 +10,10 @@ import { findRun } from '../runs/find-run.js';
 import { inspectRunRecord } from '../runs/run-records.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { messageOf, WfError } from '../shared/errors.js';
+import { findCall } from './find-call.js';
 import { findPlaces } from './prepare-run.js';
 import type { CallDetail } from './read-calls.js';
-import { findCall, readWorkflowRun } from './read-run.js';
+import { readWorkflowRun } from './read-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { startedKeys } from './started-calls.js';
 

@@ -38,7 +38,9 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   if (owned) {
     const state = makeState(parts, outcome, endedAt, unwritten);
     attempt(notices, 'state.json', () => writeState(folder, state));
-    attempt(notices, 'run.json', () => heartbeat.update({ status: outcome.status, endedAt, owner: null, guard: null }));
+    attempt(notices, 'run.json', () =>
+      heartbeat.update({ status: outcome.status, endedAt, owner: null, guard: null, control: null }),
+    );
   }
   journal.close();
   parts.sourceJournal?.journal.close();

@@ -2,7 +2,6 @@ import { findRun } from '../runs/find-run.js';
 import { listRuns } from '../runs/list-runs.js';
 import type { ForeignRun } from '../runs/foreign-run.js';
 import { observeRun, type RunSummary } from '../runs/run-status.js';
-import { WfError } from '../shared/errors.js';
 import { type Counts, type ErrorRecord, emptyCounts } from '../shared/outcome.js';
 import { findPlaces } from './prepare-run.js';
 import { type CallDetail, type CallView, readCalls } from './read-calls.js';
@@ -98,30 +97,6 @@ function viewForeign(summary: RunSummary, foreign: ForeignRun): ReadRun {
     details: calls,
     readDetail: (n) => calls.find((call) => call.n === n),
   };
-}
-
-/**
- * Finds one call by `#n`, or by a prefix of its label or key that only one call has.
- *
- * @throws WfError `WF_USAGE` naming the candidates
- */
-export function findCall(calls: readonly CallDetail[], text: string): CallDetail {
-  const byNumber = /^#?(\d+)$/.exec(text);
-  const found = byNumber ? calls.filter((call) => call.n === Number(byNumber[1])) : exactOrPrefix(calls, text);
-  if (found.length === 1) return found[0] as CallDetail;
-  const list = (found.length > 0 ? found : calls).slice(0, 10).map((call) => `#${call.n} ${call.label}`);
-  throw new WfError(
-    'WF_USAGE',
-    found.length === 0
-      ? `No call of this run is ${JSON.stringify(text)}.`
-      : `${found.length} calls of this run are ${JSON.stringify(text)}.`,
-    { remedy: `Name one by its number: ${list.join(', ')}${calls.length > list.length ? ', …' : ''}.` },
-  );
-}
-
-function exactOrPrefix(calls: readonly CallDetail[], text: string): CallDetail[] {
-  const exact = calls.filter((call) => call.label === text);
-  return exact.length > 0 ? exact : calls.filter((call) => call.label.startsWith(text) || call.key?.startsWith(text));
 }
 
 /** A row of the run: what only `wf show <run> <call>` shows stays out. */

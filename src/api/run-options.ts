@@ -62,6 +62,8 @@ export interface RunWorkflowOptions extends RunSettings {
   home?: string | undefined;
   env?: Readonly<Record<string, string | undefined>> | undefined;
   onEvent?: EventListener | undefined;
+  /** How long started calls may finish when `wf stop --drain` names no time, ms; default 300,000. */
+  drainMs?: number | undefined;
   clock?: Clock | undefined;
   /** Cancels the run when aborted. */
   signal?: AbortSignal | undefined;

@@ -58,7 +58,9 @@ export function handleSignals(options: {
       isStarted = true;
       act();
     },
-    exitCode: (ofRun) => (ofRun === EXIT.cancelled || ofRun === EXIT.drained ? codeOf(first ?? 'SIGINT') : ofRun),
+    // Without a signal somebody else ended it: its own code says how.
+    exitCode: (ofRun) =>
+      first !== undefined && (ofRun === EXIT.cancelled || ofRun === EXIT.drained) ? codeOf(first) : ofRun,
     stop: () => {
       for (const off of listeners) off();
     },

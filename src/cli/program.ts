@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { VERSION } from '../shared/version.js';
 import { examples } from './examples.js';
+import { defineControl } from './commands/control-verbs.js';
 import { defineRun } from './commands/run-flags.js';
 import { showError } from './show-error.js';
 
@@ -81,6 +82,8 @@ function buildProgram(setExit: (code: number) => void): Command {
     .action(async (run, call, flags) =>
       setExit(await (await import('./commands/explain.js')).explain(run, call, flags)),
     );
+
+  defineControl(program, setExit);
 
   program
     .command('check')

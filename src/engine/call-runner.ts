@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { AgentBackend, AgentEvent, AgentRequest } from '../agents/backend.js';
-import { type CallOutcome, executeCall } from '../agents/execute-call.js';
+import { type CallOutcome, type EarlierAttempts, executeCall } from '../agents/execute-call.js';
 import { createRateGate, type RateGate } from '../agents/rate-gate.js';
 import type { EngineOptions, LiveCall } from './engine-options.js';
 import type { UntimedEvent } from './run-voice.js';
@@ -11,6 +11,8 @@ export interface CallRunner {
   execute(call: LiveCall): Promise<CallOutcome>;
   abort(n: number): void;
   abortAll(): void;
+  /** Ends the present attempt, or the wait for the next one, and starts another at once. False when the call is not running. */
+  retry(n: number): boolean;
   /** A recorded failure of that call: its next attempt is new work for the backend. */
   countFailure(key: string, path: string, nth: number): void;
 }
@@ -19,6 +21,8 @@ type Tell = (event: UntimedEvent) => void;
 
 export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner {
   const controllers = new Map<number, AbortController>();
+  /** Calls that were stopped only to be started again. */
+  const again = new Set<number>();
   const gates = new Map<string, RateGate>();
   const failures = new Map<string, number>();
   const identity = (key: string, path: string, nth: number): string => `${key}${nth}\n${path}`;
@@ -107,7 +111,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
       controllers.set(call.n, controller);
       const chosen = chooseBackend(given?.backend);
       const backend = chosen instanceof Promise ? await chosen : chosen;
-      if (controller.signal.aborted) return { kind: 'cancelled', attempts: 0 };
+      if (controller.signal.aborted && !again.has(call.n)) return { kind: 'cancelled', usage: undefined, attempts: 0 };
       if (backend === undefined)
         return failed(
           'WF_BACKEND_UNKNOWN',
@@ -124,34 +128,52 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
       const cwd = resolveInside(options, given?.cwd);
       if (cwd === undefined)
         return failed('WF_AGENT_OPTIONS', `option cwd leaves the project: ${JSON.stringify(given?.cwd)}.`);
-      const outcome = await executeCall(
-        backend,
-        makeRequest(call, cwd),
-        {
-          ...options.policy,
-          retries: given?.retries ?? options.policy.retries,
-          timeoutMs: given?.timeoutMs ?? options.policy.timeoutMs,
-          idleTimeoutMs: given?.stallMs ?? options.policy.idleTimeoutMs,
-        },
-        {
-          signal: controller.signal,
-          onEvent: (event) => onEvent(call, event),
-          onAttempt: (attempt) =>
-            tell({ type: 'call.started', n: call.n, label: call.label, phase: call.phase, attempt }),
-          onRetry: (kind, delayMs, attempt) =>
-            tell({ type: 'call.retry', n: call.n, label: call.label, kind, delayMs, attempt }),
-          onProcess: options.onProcess,
-          onProcessEnd: options.onProcessEnd,
-          sleep: (ms, signal) => sleep(options, ms, signal),
-          gate: gateOf(backend),
-        },
-      );
-      controllers.delete(call.n);
-      return outcome;
+      const request = makeRequest(call, cwd);
+      const policy = {
+        ...options.policy,
+        retries: given?.retries ?? options.policy.retries,
+        timeoutMs: given?.timeoutMs ?? options.policy.timeoutMs,
+        idleTimeoutMs: given?.stallMs ?? options.policy.idleTimeoutMs,
+      };
+      const { n, label, phase } = call;
+      const context = {
+        onEvent: (event: AgentEvent) => onEvent(call, event),
+        onAttempt: (attempt: number) => tell({ type: 'call.started', n, label, phase, attempt }),
+        onRetry: (kind: string, delayMs: number, attempt: number) =>
+          tell({ type: 'call.retry', n, label, kind, delayMs, attempt }),
+        onProcess: options.onProcess,
+        onProcessEnd: options.onProcessEnd,
+        sleep: (ms: number, signal: AbortSignal) => sleep(options, ms, signal),
+        gate: gateOf(backend),
+      };
+      let earlier: EarlierAttempts | undefined;
+      for (let { signal } = controller; ; ) {
+        const outcome = await executeCall(backend, request, policy, { ...context, signal }, earlier);
+        if (!again.delete(n) || outcome.kind !== 'cancelled') {
+          controllers.delete(n);
+          return outcome;
+        }
+        earlier = outcome;
+        const next = new AbortController();
+        controllers.set(n, next);
+        signal = next.signal;
+        context.onRetry('requested', 0, outcome.attempts + 1);
+      }
     },
-    abort: (n) => controllers.get(n)?.abort(),
+    abort(n) {
+      again.delete(n);
+      controllers.get(n)?.abort();
+    },
     abortAll() {
+      again.clear();
       for (const controller of controllers.values()) controller.abort();
+    },
+    retry(n) {
+      const controller = controllers.get(n);
+      if (controller === undefined || (controller.signal.aborted && !again.has(n))) return false;
+      again.add(n);
+      controller.abort();
+      return true;
     },
     countFailure(key, path, nth) {
       const id = identity(key, path, nth);

@@ -20,8 +20,8 @@ export interface QueuedCall {
 
 export interface Dispatcher {
   add(call: QueuedCall): void;
-  /** Takes a call that has not started out of the queue. */
-  drop(n: number): boolean;
+  /** Takes a call that has not started out of the queue; its outcome is then the caller's to settle. */
+  drop(n: number): QueuedCall | undefined;
   /** Nothing starts any more. */
   stop(): void;
   readonly running: number;
@@ -96,11 +96,12 @@ export function createDispatcher(
     },
     drop(n) {
       for (let i = head; i < queue.length; i++) {
-        if (queue[i]?.n !== n) continue;
+        const call = queue[i] as QueuedCall;
+        if (call.n !== n || dropped.has(n)) continue;
         dropped.add(n);
-        return true;
+        return call;
       }
-      return false;
+      return undefined;
     },
     stop() {
       stopped = true;

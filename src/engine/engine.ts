@@ -18,6 +18,7 @@ import type { CallOptions } from './sandbox/call-options.js';
 import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import type { SandboxDeath } from './sandbox-link.js';
 import { explainScriptError } from './script-error.js';
+import { type SteeredCall, skippedOutcome } from './settled-call.js';
 import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
 import { Tally } from './tally.js';
 import { tellScriptError } from './tell-script-error.js';
@@ -34,6 +35,8 @@ export class Engine {
   readonly #runner: CallRunner;
   readonly #journal: RunJournal;
   readonly #timers = new Map<number, () => void>();
+  /** Calls that a person wants to have no answer and whose agents are not gone yet. */
+  readonly #skipped = new Set<number>();
   readonly #kept = new Map<number, KeptResult>();
   readonly #sources = new Map<string, string>();
   #recordedScripts = new Map<string, { source: string; path: string | null }>();
@@ -146,11 +149,30 @@ export class Engine {
     return this.#dispatcher.running;
   }
 
+  /** Ends one call that is queued or running: the script gets `null` for it when its agent is gone. */
+  skip(n: number): SteeredCall {
+    const was = this.tally.get(n)?.status;
+    if (this.#end !== undefined || (was !== 'queued' && was !== 'running')) return { was, done: false };
+    this.#skipped.add(n);
+    const queued = this.#dispatcher.drop(n);
+    if (queued === undefined) this.#runner.abort(n);
+    else queued.settle({ kind: 'cancelled', usage: undefined, attempts: 0 });
+    return { was, done: true };
+  }
+
+  /** Starts one running call again: another attempt of the same call, without the wait that may lie before it. */
+  retry(n: number): SteeredCall {
+    const was = this.tally.get(n)?.status;
+    const done = this.#end === undefined && was === 'running' && !this.#skipped.has(n) && this.#runner.retry(n);
+    return { was, done };
+  }
+
   #start(): void {
     const { sandbox, argsJson, carried, backend } = this.#o;
     const lines = sortCarried(carried, backend.capabilities.madeUp === true);
     this.#recordedScripts = lines.scripts;
-    for (const line of lines.failures) this.#runner.countFailure(line.key, line.path, line.nth);
+    for (const line of lines.failures)
+      if (line.kind === 'failed') this.#runner.countFailure(line.key, line.path, line.nth);
     for (const line of lines.answers) this.#kept.set(line.kept, line);
     sandbox.send(makeStartHead(this.#o, lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
     if (carried === undefined || lines.answers.length === 0) return;
@@ -259,12 +281,14 @@ export class Engine {
     });
   }
 
-  #settle(call: LiveCall, promptJson: string, outcome: CallOutcome): void {
+  #settle(call: LiveCall, promptJson: string, told: CallOutcome): void {
+    // Whatever it still said: it was told to stop. Once the run's own end is decided, that is why it has no result.
+    const outcome = this.#skipped.delete(call.n) && this.#end === undefined ? skippedOutcome(told) : told;
+    this.tally.spend(outcome.usage);
     if (outcome.kind === 'cancelled') {
       this.tally.finish(call.n, 'no-result');
-      return this.#voice.tellFinished(call, { status: 'no-result', attempts: outcome.attempts });
+      return this.#voice.tellFinished(call, { ...outcome, status: 'no-result' });
     }
-    this.tally.spend(outcome.usage);
     if (outcome.kind === 'failed' && outcome.shared) {
       this.tally.finish(call.n, 'no-result', outcome.error);
       this.#voice.tellFinished(call, { ...outcome, status: 'no-result' });
@@ -278,8 +302,8 @@ export class Engine {
       madeUp: (call.backend?.madeUp ?? backend.capabilities.madeUp) || undefined,
       endedAt: clock.now(),
     });
-    this.tally.finish(call.n, ok ? 'ok' : 'failed', ok ? undefined : outcome.error);
-    this.#voice.tellFinished(call, { ...outcome, status: ok ? 'ok' : 'failed' });
+    this.tally.finish(call.n, outcome.kind, ok ? undefined : outcome.error);
+    this.#voice.tellFinished(call, { ...outcome, status: outcome.kind });
     if (call.options?.depsPatterns !== undefined) void this.#checkDeps(call);
     if (this.#end !== undefined) return;
     const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;

@@ -1,15 +1,15 @@
 /** Writes the lines of one run in order, and says once when the journal cannot be written. */
-import type { CallOutcome } from '../agents/execute-call.js';
 import { encodeHit, encodeResult, encodeScript, encodeTimer } from '../journal/encode.js';
 import type { ScriptEntry } from '../journal/entry.js';
 import type { JournalStore } from '../journal/store.js';
 import { isoTime } from '../shared/clock.js';
 import type { LiveCall } from './engine-options.js';
 import { createPlaceCounter } from './place-counter.js';
+import type { SettledOutcome } from './settled-call.js';
 
 export interface RunJournal {
   /** Writes the outcome of a call; what is delivered later is confirmed by `delivered(n)`. */
-  writeResult(call: LiveCall, outcome: Exclude<CallOutcome, { kind: 'cancelled' }>, details: ResultDetails): void;
+  writeResult(call: LiveCall, outcome: SettledOutcome, details: ResultDetails): void;
   writeHit(hit: {
     n: number;
     key: string;
@@ -68,7 +68,7 @@ export function createRunJournal(
         nth,
         label,
         phase,
-        kind: ok ? ('ok' as const) : ('failed' as const),
+        kind: outcome.kind,
         madeUp: details.madeUp,
         usage: outcome.usage,
         error: ok ? undefined : { code: outcome.error.code, message: outcome.error.message },

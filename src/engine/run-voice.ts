@@ -14,7 +14,7 @@ export interface RunVoice {
 }
 
 export interface FinishedCall {
-  status: 'ok' | 'failed' | 'no-result';
+  status: 'ok' | 'failed' | 'skipped' | 'no-result';
   error?: ErrorRecord | undefined;
   usage?: CallUsage | undefined;
   attempts: number;

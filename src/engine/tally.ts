@@ -60,6 +60,11 @@ export class Tally {
     return this.#calls.get(n);
   }
 
+  /** Every call that was seen, in the order in which it was. */
+  get calls(): Iterable<Readonly<Pick<Seen, 'n' | 'label' | 'key' | 'status'>>> {
+    return this.#calls.values();
+  }
+
   start(n: number): void {
     const call = this.#calls.get(n);
     if (call === undefined) return;

@@ -118,6 +118,8 @@ export const runRecordSchema = z.looseObject({
   /** Run id and depth of the run whose agent started this one. */
   startedBy: z.looseObject({ runId: z.string(), depth: z.number() }).nullable(),
   madeUp: z.boolean(),
+  /** Where the owner listens for `wf stop`, `wf skip` and `wf retry`; `null` where nobody listens. */
+  control: z.looseObject({ address: z.string(), token: z.string() }).nullable().optional(),
   /** The process that ends the agents when the owner is gone. */
   guard: z.looseObject({ pid: z.number().int(), startTime: z.string().nullable() }).nullable().optional(),
 });

@@ -44,6 +44,9 @@ export const ERROR_CODES = {
   WF_MOCK_FILE: EXIT.notStarted,
   WF_AGENT_DEFINITION: EXIT.notStarted,
   WF_NESTED_TOO_DEEP: EXIT.notStarted,
+  WF_RUN_NOT_LIVE: EXIT.notStarted,
+  WF_CONTROL: EXIT.notStarted,
+  WF_CALL_STATE: EXIT.notStarted,
   WF_RUN_BUSY: EXIT.busy,
   WF_STRICT: EXIT.personDecides,
   // The run ended.
@@ -71,6 +74,7 @@ export const ERROR_CODES = {
   WF_AGENT_EMPTY: EXIT.callsFailed,
   WF_AGENT_REFUSED: EXIT.callsFailed,
   WF_AGENT_UNREACHABLE: EXIT.callsFailed,
+  WF_SKIPPED: EXIT.callsFailed,
   WF_ANSWER_SIZE: EXIT.callsFailed,
   WF_SCHEMA_UNMET: EXIT.callsFailed,
   WF_SCHEMA_INVALID: EXIT.callsFailed,

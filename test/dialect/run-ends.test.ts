@@ -54,9 +54,39 @@ describe('ends', () => {
     expect([backend.ledger.starts('A').length, backend.ledger.starts('B').length]).toEqual([1, 2]);
   });
 
-  it('C080 probe 31 C081 probe 32 there is no command yet that skips or repeats one call of a live run', async () => {
-    const project = makeProject();
-    for (const verb of ['skip', 'retry']) expect((await runWf([verb, 'x', 'y'], { project })).code).toBe(2);
+  it('C080 probe 31 a call that a person skips is null, in a slot and awaited alone', async () => {
+    const project = makeProject({
+      files: {
+        'skip.js': `${META}const [slot, alone] = await Promise.all([
+  parallel([() => agent('A', { label: 'A' })]),
+  agent('B', { label: 'B' }),
+])
+return { slot, alone, after: await agent('C', { label: 'C' }) }`,
+      },
+    });
+    const backend = makeFakeBackend(project, { gated: ['A', 'B'] });
+    const run = startWf(['run', 'skip.js', ...backend.flags], { project });
+    await Promise.all(['A', 'B'].map((label) => backend.waitForStart(label)));
+    const [runId = ''] = project.runIds();
+    for (const label of ['A', 'B']) expect((await runWf(['skip', runId, label], { project })).code).toBe(0);
+    const { code, stdout } = await run.done;
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toEqual({ slot: [null], alone: null, after: 'C answered #3' });
+  });
+
+  it('C081 probe 32 a running call is started again, and its promise gets the second answer', async () => {
+    const project = makeProject({ files: { 'retry.js': `${META}return await agent('A', { label: 'A' })` } });
+    const backend = makeFakeBackend(project, {
+      rules: [
+        { when: { label: 'A', nth: 1 }, behaviour: { hang: true } },
+        { when: { label: 'A' }, behaviour: { value: 'second' } },
+      ],
+    });
+    const run = startWf(['run', 'retry.js', ...backend.flags], { project });
+    await backend.waitForStart('A');
+    const [runId = ''] = project.runIds();
+    expect((await runWf(['retry', runId, 'A'], { project })).code).toBe(0);
+    expect(await run.done).toMatchObject({ code: 0, stdout: 'second\n' });
   });
 });
 

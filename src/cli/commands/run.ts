@@ -11,6 +11,7 @@ import { handleSignals } from '../handle-signals.js';
 import { readDuration } from '../read-values.js';
 import { readRunOptions } from '../run-options.js';
 import { describeError } from '../show-error.js';
+import { useColors } from '../use-colors.js';
 import type { RunFlags } from './run-flags.js';
 
 const DRAIN_MS = 300_000;
@@ -29,7 +30,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   const stepSummary = process.env.GITHUB_STEP_SUMMARY;
   const reporter = await createReporters(flags.reporter ?? ['plain'], {
     write,
-    colors: useColors(),
+    colors: useColors(process.stderr),
     quiet: flags.quiet === true,
     resultPlace: flags.output ?? 'stdout',
     ...(stepSummary === undefined ? {} : { stepSummary }),
@@ -46,7 +47,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     },
   });
   try {
-    handle = await startWorkflow({ ...options, onEvent: (event) => reporter.event(event) });
+    handle = await startWorkflow({ ...options, drainMs, onEvent: (event) => reporter.event(event) });
     signals.started();
     const result = await handle.done;
     const exitCode = printResult(result, flags.output);
@@ -106,11 +107,4 @@ function writeOutput(path: string, text: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || stat.isFile()) writeFileAtomic(path, text, { mode: 0o644 });
   else writeFileSync(path, text);
-}
-
-function useColors(): boolean {
-  const { NO_COLOR, FORCE_COLOR } = process.env;
-  if (NO_COLOR) return false;
-  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') return FORCE_COLOR !== '0';
-  return process.stderr.isTTY === true;
 }
