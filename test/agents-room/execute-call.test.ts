@@ -101,7 +101,11 @@ describe('retries', () => {
     const outcome = executeCall(failing('server'), makeRequest(), makePolicy(), context);
     await waitFor('the wait', () => context.retries.length === 1);
     context.controller.abort();
-    expect(await outcome).toEqual({ kind: 'cancelled', attempts: 1 });
+    expect(await outcome).toEqual({
+      kind: 'cancelled',
+      attempts: 1,
+      usage: { inputTokens: 1, outputTokens: 2 },
+    });
   });
 
   test('the time limit holds over tries and waits', async () => {
