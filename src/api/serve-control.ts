@@ -71,7 +71,7 @@ function act(
     return { ok: true };
   }
   const { n, label } = findCall([...engine.tally.calls], command.call);
-  const { was, done } = engine[command.verb](n);
+  const { was, done } = engine.calls[command.verb](n);
   if (done) return { ok: true, call: { n, label, was: was ?? 'queued' } };
   const name = `Call #${n} ${label}`;
   if (was === 'queued' && command.verb === 'retry') {

@@ -18,8 +18,8 @@ import type { CallOptions } from './sandbox/call-options.js';
 import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import type { SandboxDeath } from './sandbox-link.js';
 import { explainScriptError } from './script-error.js';
-import { type SteeredCall, skippedOutcome } from './settled-call.js';
 import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
+import { type CallSteering, createCallSteering } from './steer-calls.js';
 import { Tally } from './tally.js';
 import { tellScriptError } from './tell-script-error.js';
 
@@ -29,14 +29,13 @@ const REST_MS = 1000;
 /** One run in progress. Construct, then `run()` once. */
 export class Engine {
   readonly tally = new Tally();
+  readonly calls: CallSteering;
   phase: string | null = null;
   readonly #o: EngineOptions;
   readonly #dispatcher: Dispatcher;
   readonly #runner: CallRunner;
   readonly #journal: RunJournal;
   readonly #timers = new Map<number, () => void>();
-  /** Calls that a person wants to have no answer and whose agents are not gone yet. */
-  readonly #skipped = new Set<number>();
   readonly #kept = new Map<number, KeptResult>();
   readonly #sources = new Map<string, string>();
   #recordedScripts = new Map<string, { source: string; path: string | null }>();
@@ -77,6 +76,12 @@ export class Engine {
       },
       (event) => this.#voice.tell(event),
     );
+    this.calls = createCallSteering({
+      tally: this.tally,
+      dispatcher: this.#dispatcher,
+      runner: this.#runner,
+      isEnding: () => this.#end !== undefined,
+    });
     this.#journal = createRunJournal(
       options.journal,
       (line) => this.#batch.addLine(line),
@@ -147,24 +152,6 @@ export class Engine {
 
   get running(): number {
     return this.#dispatcher.running;
-  }
-
-  /** Ends one call that is queued or running: the script gets `null` for it when its agent is gone. */
-  skip(n: number): SteeredCall {
-    const was = this.tally.get(n)?.status;
-    if (this.#end !== undefined || (was !== 'queued' && was !== 'running')) return { was, done: false };
-    this.#skipped.add(n);
-    const queued = this.#dispatcher.drop(n);
-    if (queued === undefined) this.#runner.abort(n);
-    else queued.settle({ kind: 'cancelled', usage: undefined, attempts: 0 });
-    return { was, done: true };
-  }
-
-  /** Starts one running call again: another attempt of the same call, without the wait that may lie before it. */
-  retry(n: number): SteeredCall {
-    const was = this.tally.get(n)?.status;
-    const done = this.#end === undefined && was === 'running' && !this.#skipped.has(n) && this.#runner.retry(n);
-    return { was, done };
   }
 
   #start(): void {
@@ -282,8 +269,7 @@ export class Engine {
   }
 
   #settle(call: LiveCall, promptJson: string, told: CallOutcome): void {
-    // Whatever it still said: it was told to stop. Once the run's own end is decided, that is why it has no result.
-    const outcome = this.#skipped.delete(call.n) && this.#end === undefined ? skippedOutcome(told) : told;
+    const outcome = this.calls.judge(call.n, told);
     this.tally.spend(outcome.usage);
     if (outcome.kind === 'cancelled') {
       this.tally.finish(call.n, 'no-result');

@@ -1,6 +1,6 @@
 /** A call that has an end: its outcome, or the word of a person that it is to have none. */
 import type { CallOutcome } from '../agents/execute-call.js';
-import type { CallStatus, CallUsage, ErrorRecord } from '../shared/outcome.js';
+import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
 
 type CancelledOutcome = Extract<CallOutcome, { kind: 'cancelled' }>;
 
@@ -15,13 +15,6 @@ export interface SkippedOutcome {
 }
 
 export type SettledOutcome = Exclude<CallOutcome, CancelledOutcome> | SkippedOutcome;
-
-/** What is known of a call when a person wants to steer it: only one that is queued or running can be. */
-export interface SteeredCall {
-  /** Its status before; `undefined` when no call has that number. */
-  was: CallStatus | undefined;
-  done: boolean;
-}
 
 export function skippedOutcome({ usage, attempts }: Pick<CallOutcome, 'usage' | 'attempts'>): SkippedOutcome {
   const error = { name: 'Error', code: 'WF_SKIPPED', message: 'The call was skipped by a person.' };
