@@ -33,6 +33,19 @@ export interface BackendKind {
 }
 
 export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
+  'ai-sdk': {
+    detected: true,
+    keys: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
+    async make({ settings, env, folder }) {
+      const { createAiSdkBackend } = await import('./ai-sdk/ai-sdk-backend.js');
+      return createAiSdkBackend({
+        settings: settings as import('./ai-sdk/ai-sdk-settings.js').AiSdkSettings | undefined,
+        env,
+        folder,
+      });
+    },
+    settings: async () => (await import('./ai-sdk/ai-sdk-settings.js')).aiSdkSettings,
+  },
   command: {
     many: true,
     async make({ command, settings, env, allowEnv, folder }) {

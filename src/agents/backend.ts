@@ -67,6 +67,8 @@ export interface BackendCapabilities {
   /** Reports money. */
   usd: boolean;
   permissions: readonly Permission[];
+  /** Milliseconds without a sign of life after which a call has stalled, where no other limit is set: for agents that may wait for ever. */
+  idleTimeoutMs?: number;
   /** Answers are made up: they are marked everywhere and fit only a run on the same backend. */
   madeUp?: boolean;
 }

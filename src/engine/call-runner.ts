@@ -133,7 +133,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
         ...options.policy,
         retries: given?.retries ?? options.policy.retries,
         timeoutMs: given?.timeoutMs ?? options.policy.timeoutMs,
-        idleTimeoutMs: given?.stallMs ?? options.policy.idleTimeoutMs,
+        idleTimeoutMs: given?.stallMs ?? options.policy.idleTimeoutMs ?? backend.capabilities.idleTimeoutMs,
       };
       const { n, label, phase } = call;
       const context = {

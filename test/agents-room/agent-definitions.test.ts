@@ -115,7 +115,7 @@ test('types that need no file', () => {
 });
 
 test('a backend by its name, never another one', async () => {
-  expect(BACKEND_NAMES).toEqual(['command', 'mock']);
+  expect(BACKEND_NAMES).toEqual(['ai-sdk', 'command', 'mock']);
   expect((await createBackend('mock')).name).toBe('mock');
   expect((await createBackend('command', { command: 'cat' })).name).toBe('command');
   expect(

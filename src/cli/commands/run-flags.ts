@@ -81,7 +81,7 @@ function addInputs(command: Command): Command {
     .option('--args-file <file>', 'args from a JSON file, - for stdin')
     .option('--args-text <text>', 'args as one text')
     .option('--arg <name=text>', 'one value of args, as text; name:=json for a typed one (repeatable)', collect)
-    .option('--backend <name>', 'what executes the calls: command, mock (env WF_BACKEND)')
+    .option('--backend <name>', 'what executes the calls: ai-sdk, command, mock (env WF_BACKEND)')
     .option('--command <program>', 'program and arguments of the command backend')
     .option('--mock <file>', 'rules of the mock backend, JSON or YAML')
     .option('--dry-run', 'run on mock: made-up answers that fit the schemas')

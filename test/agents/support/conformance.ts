@@ -21,6 +21,8 @@ export const SCHEMA = {
   required: ['verdict', 'score'],
 };
 export const GOOD = { verdict: 'yes', score: 3 };
+/** Tools by which agents ask their model for a structured answer. */
+const ANSWER_TOOL = /structured_?output|^json$/i;
 export const BAD = { verdict: 'maybe', score: 'high' };
 
 type Request = Parameters<typeof makeRequest>[0];
@@ -218,7 +220,7 @@ export function describeAgent(agent: AgentUnderTest): void {
       expect(outputOf(outcome)).toEqual(GOOD);
       const [first] = model.requests;
       expect(first?.raw).toContain('You are REVIEWER-XYZ.');
-      const others = first?.tools.filter((name) => !/structured_?output/i.test(name));
+      const others = first?.tools.filter((name) => !ANSWER_TOOL.test(name));
       expect(others).toEqual(tools);
     });
 

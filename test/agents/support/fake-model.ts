@@ -84,7 +84,7 @@ function describeReply(request: ModelRequest, step: ModelStep) {
   if ('text' in step) return { content: step.text, usage };
   if ('tool' in step) return call(step.tool, step.input);
   if ('json' in step) {
-    const tool = request.tools.find((name) => /structured_?output|submit_result/i.test(name));
+    const tool = request.tools.find((name) => /structured_?output|submit_result|^json$/i.test(name));
     return tool ? call(tool, step.json) : { content: JSON.stringify(step.json), usage };
   }
   if ('shell' in step) {
