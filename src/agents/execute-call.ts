@@ -40,6 +40,8 @@ export interface CallContext {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Shared by all calls of the backend: holds them while it asks for fewer requests. */
   gate?: RateGate;
+  /** Aborted when no further attempt may start, while those under way may finish. */
+  noMoreAttempts?: AbortSignal;
   /** Applied to everything that the backend hands over. */
   mask?: Mask;
 }
@@ -84,6 +86,8 @@ interface Call {
   readonly context: CallContext;
   readonly limits: CallLimits | undefined;
   attempts: number;
+  /** Of the gate, when the attempt took its place there; undefined: it has none. */
+  round: number | undefined;
   usage: CallUsage | undefined;
   session: string | undefined;
   /** What the next attempt is asked, and in which session. */
@@ -108,12 +112,17 @@ export const executeCall: ExecuteCall = async (backend, request, policy, context
     if (fault) return refuseSchema(fault);
     // Who asks for another attempt now does not mean after the wait that the backend asked all calls for.
     if (earlier !== undefined) {
-      const outcome = findStop(call) ?? (await tryOnce(call));
+      const outcome = findStop(call) ?? findHalt(call) ?? (await tryOnce(call));
       if (outcome) return outcome;
     }
     for (;;) {
-      if (context.gate?.isOpen() === false) await context.gate.wait(signalOf(call)).catch(() => {});
-      const outcome = findStop(call) ?? (await tryOnce(call));
+      const { gate } = context;
+      // Nothing is awaited that need not be: a call starts in the tick in which it was dispatched.
+      call.round = gate?.enter();
+      if (gate && call.round === undefined) call.round = await gate.wait(waitSignalOf(call)).catch(() => undefined);
+      const stop = findStop(call) ?? findHalt(call);
+      if (stop && call.round !== undefined) gate?.leave(false);
+      const outcome = stop ?? (await tryOnce(call));
       if (outcome) return outcome;
     }
   } catch (error) {
@@ -137,6 +146,7 @@ function openCall(
     context,
     limits: policy.timeoutMs || policy.idleTimeoutMs ? createCallLimits(policy, context.signal) : undefined,
     attempts: earlier?.attempts ?? 0,
+    round: undefined,
     usage: earlier?.usage,
     session: undefined,
     prompt: request.prompt,
@@ -157,6 +167,7 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
     attempt === 1 ? request : { ...request, prompt: call.prompt, attempt, session: call.askedSession };
   const { answer, error, usage, model } = await runAttempt(backend, asked, policy, context, limits);
   limits?.endAttempt();
+  if (call.round !== undefined) context.gate?.leave(answer !== undefined);
   call.usage = sumUsage(call.usage, usage);
   call.session = answer?.session ?? call.session;
   const stop = findStop(call);
@@ -177,8 +188,8 @@ async function prepareRetry(call: Call, error: BackendError): Promise<CallOutcom
   if (count >= triesFor(error.kind, policy.retries)) return fail(call, error);
   const delay = retryDelay(error.kind, count, error.retryAfterMs);
   context.onRetry(error.kind, delay, call.attempts + 1);
-  if (error.kind === 'rate_limit' && context.gate) context.gate.hold(delay);
-  else if (delay > 0) await context.sleep(delay, signalOf(call)).catch(() => {});
+  if (error.kind === 'rate_limit' && context.gate) context.gate.hold(delay, call.round);
+  else if (delay > 0) await context.sleep(delay, waitSignalOf(call)).catch(() => {});
   return undefined;
 }
 
@@ -199,6 +210,17 @@ function prepareReAsk(call: Call, answer: AgentAnswer, errors: readonly string[]
 }
 
 const signalOf = ({ context, limits }: Call): AbortSignal => limits?.signal ?? context.signal;
+
+/** Ends a wait between attempts. */
+function waitSignalOf(call: Call): AbortSignal {
+  const { noMoreAttempts } = call.context;
+  return noMoreAttempts === undefined ? signalOf(call) : AbortSignal.any([signalOf(call), noMoreAttempts]);
+}
+
+/** The run starts nothing more: a call between two attempts has no result. */
+function findHalt({ context, attempts, usage }: Call): CallOutcome | undefined {
+  return context.noMoreAttempts?.aborted ? { kind: 'cancelled', usage, attempts } : undefined;
+}
 
 /** The outcome of a call that was told to stop or whose time is over: whatever came back is no answer. */
 function findStop(call: Call): CallOutcome | undefined {

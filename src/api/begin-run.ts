@@ -19,6 +19,7 @@ import { emptyCounts, emptyUsage } from '../shared/outcome.js';
 import { processStartTime } from '../shared/process-info.js';
 import { openNamedBackends } from './choose-run-backend.js';
 import { finishRun } from './finish-run.js';
+import { freeMemory } from './free-memory.js';
 import { createHashDeps } from './hash-deps.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { type ResumeNotices, watchResume } from './resume-notices.js';
@@ -131,6 +132,8 @@ export function beginRun(base: Beginning): RunHandle {
       builtInTypes: [...BUILT_IN_AGENT_TYPES],
       anyAgentType: backend.capabilities.madeUp === true,
       limits: options,
+      prices: given.prices,
+      freeBytes: freeMemory,
       policy: {
         retries: options.retries ?? undefined,
         timeoutMs: options.timeoutMs ?? undefined,

@@ -9,6 +9,7 @@ import { findWorkflow } from '../script/find-workflow.js';
 import { loadScript, type ScriptLanguage } from '../script/load-script.js';
 import { canonicalJson } from '../shared/canonical-json.js';
 import { WfError } from '../shared/errors.js';
+import { describeLimitChanges } from './limit-changes.js';
 import { resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
 import { readSourceRun, type SourceRun } from './source-run.js';
 
@@ -184,6 +185,7 @@ function findDifferences(run: PreparedRun, source: SourceRun): string[] {
       `The ${name} is now ${String(now ?? 'the default')}; the source run had ${String(before ?? 'the default')}. Reused answers keep theirs.`,
     );
   }
+  notices.push(...describeLimitChanges(record.options, run.options));
   for (const name of ['command', 'mock', 'match'] as const) {
     const [before, now] = [record.options[name], run.options[name]];
     if (canonicalJson(before ?? null) === canonicalJson(now ?? null) || record.options.backend !== run.options.backend)

@@ -1,5 +1,6 @@
 /** What a run can be asked for, and where each value comes from. */
 import type { AgentBackend, Permission } from '../agents/backend.js';
+import type { PriceTable } from '../agents/price-usage.js';
 import type { EventListener } from '../engine/events.js';
 import type { RunOptions, RunRecord } from '../runs/records.js';
 import type { Clock } from '../shared/clock.js';
@@ -23,6 +24,10 @@ export interface RunSettings {
   maxAgents?: number | undefined;
   /** Output tokens that this run itself may spend; default no ceiling. */
   budgetTokens?: number | null | undefined;
+  /** US dollars that this run itself may spend; default no ceiling. Needs a backend that reports money, or `prices`. */
+  budgetUsd?: number | null | undefined;
+  /** MB of memory that must be free for a further call to start while others run; default no floor. */
+  minFreeMemMb?: number | null | undefined;
   /** Limit of one call with all its attempts, ms. */
   timeoutMs?: number | null | undefined;
   /** Limit of a call without any sign of life, ms. */
@@ -57,6 +62,8 @@ export interface RunWorkflowOptions extends RunSettings {
   fsync?: 'group' | 'each' | undefined;
   /** Calls without an answer do not make the exit code 3. */
   allowFailures?: boolean | undefined;
+  /** Prices of models whose cost the backend does not report, US dollars for a million tokens. */
+  prices?: PriceTable | undefined;
   /** Default: the process's own. */
   cwd?: string | undefined;
   home?: string | undefined;
@@ -115,6 +122,8 @@ export function resolveRunOptions(
       Math.min(16, Math.max(4, 2 * cores)),
     maxAgents: given.maxAgents ?? old?.maxAgents ?? readNumber(env, 'WF_MAX_AGENTS') ?? DEFAULTS.maxAgents,
     budgetTokens: pick(given.budgetTokens, old?.budgetTokens),
+    budgetUsd: pick(given.budgetUsd, old?.budgetUsd),
+    minFreeMemMb: pick(given.minFreeMemMb, old?.minFreeMemMb),
     timeoutMs: pick(given.timeoutMs, old?.timeoutMs),
     idleTimeoutMs: pick(given.idleTimeoutMs, old?.idleTimeoutMs),
     retries: pick(given.retries, old?.retries),

@@ -17,6 +17,23 @@ export function readTokens(flag: string, text: string | undefined): number | und
   return Math.round(Number(match[1]) * unit);
 }
 
+/** `5`, `2.50`, `$5`. */
+export function readDollars(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const match = /^\$?(\d{1,9}(?:\.\d+)?)$/.exec(text);
+  if (match !== null) return Number(match[1]);
+  throw new WfError('WF_USAGE', `${flag} takes US dollars such as 5 or 2.50, or none; got ${JSON.stringify(text)}.`);
+}
+
+/** `none` takes a limit away that the run gone on from had. */
+export function orNone(
+  read: (flag: string, text: string | undefined) => number | undefined,
+  flag: string,
+  text: string | undefined,
+): number | null | undefined {
+  return text === 'none' ? null : read(flag, text);
+}
+
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** `90` (seconds), `500ms`, `30s`, `10m`, `2h`; in ms. */

@@ -5,7 +5,7 @@ import { messageOf, WfError } from '../shared/errors.js';
 import { isNewRunId } from '../shared/ids.js';
 import type { RunFlags } from './commands/run-flags.js';
 import { readArgs } from './read-args.js';
-import { readChoice, readCount, readDuration, readMegabytes, readTokens } from './read-values.js';
+import { orNone, readChoice, readCount, readDollars, readDuration, readMegabytes, readTokens } from './read-values.js';
 
 /** The library's options for one command line. */
 export function readRunOptions(script: string | undefined, flags: RunFlags): RunWorkflowOptions {
@@ -37,9 +37,11 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
     permission: readChoice('--permission', flags.permission, ['read', 'edit', 'full']),
     concurrency: readCount('--concurrency', flags.concurrency),
     maxAgents: readCount('--max-agents', flags.maxAgents),
-    budgetTokens: readTokens('--budget', flags.budget),
-    timeoutMs: readDuration('--timeout', flags.timeout),
-    idleTimeoutMs: readDuration('--idle-timeout', flags.idleTimeout),
+    budgetTokens: orNone(readTokens, '--budget', flags.budget),
+    budgetUsd: orNone(readDollars, '--budget-usd', flags.budgetUsd),
+    minFreeMemMb: orNone(readMegabytes, '--min-free-mem', flags.minFreeMem),
+    timeoutMs: orNone(readDuration, '--timeout', flags.timeout),
+    idleTimeoutMs: orNone(readDuration, '--idle-timeout', flags.idleTimeout),
     retries: readCount('--retries', flags.retries),
     turnTimeoutMs: readDuration('--turn-timeout', flags.turnTimeout),
     memoryMb: readMegabytes('--memory', flags.memory),

@@ -12,6 +12,8 @@ export interface Batch {
   /** @param json JSON text of the answer, or of the cause when there is none */
   addOutcome(id: number, ok: boolean, json: string, tokens: number): void;
   addEvent(event: RunEvent): void;
+  /** Of outcomes that have not gone out yet. */
+  readonly outcomeBytes: number;
   /** Lets everything out now; without it that happens when the work at hand is done. */
   commit(): void;
 }
@@ -76,6 +78,9 @@ export function createBatch(ports: BatchPorts): Batch {
     addEvent(event) {
       events.push(event);
       soon();
+    },
+    get outcomeBytes() {
+      return bytes;
     },
     commit,
   };

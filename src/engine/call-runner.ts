@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { AgentBackend, AgentEvent, AgentRequest } from '../agents/backend.js';
 import { type CallOutcome, type EarlierAttempts, executeCall } from '../agents/execute-call.js';
+import { addCost } from '../agents/price-usage.js';
 import { createRateGate, type RateGate } from '../agents/rate-gate.js';
+import type { CallUsage } from '../shared/outcome.js';
 import type { EngineOptions, LiveCall } from './engine-options.js';
 import type { UntimedEvent } from './run-voice.js';
 
@@ -13,16 +15,24 @@ export interface CallRunner {
   abortAll(): void;
   /** Ends the present attempt, or the wait for the next one, and starts another at once. False when the call is not running. */
   retry(n: number): boolean;
+  /** What waits for another attempt ends without a result; attempts under way may finish. */
+  halt(): void;
   /** A recorded failure of that call: its next attempt is new work for the backend. */
   countFailure(key: string, path: string, nth: number): void;
 }
 
 type Tell = (event: UntimedEvent) => void;
 
-export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner {
+/** @param report told what a call under way has used so far */
+export function createCallRunner(
+  options: EngineOptions,
+  tell: Tell,
+  report: (n: number, usage: CallUsage) => void,
+): CallRunner {
   const controllers = new Map<number, AbortController>();
   /** Calls that were stopped only to be started again. */
   const again = new Set<number>();
+  const noMoreAttempts = new AbortController();
   const gates = new Map<string, RateGate>();
   const failures = new Map<string, number>();
   const identity = (key: string, path: string, nth: number): string => `${key}${nth}\n${path}`;
@@ -67,7 +77,8 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
     if (event.type === 'progress') tell({ type: 'call.progress', n: call.n, label: call.label, text: event.text });
     else if (event.type === 'tool' && event.state === 'start') {
       tell({ type: 'call.progress', n: call.n, label: call.label, text: `tool ${event.name}` });
-    }
+    } else if (event.type === 'usage')
+      report(call.n, addCost(event.usage, call.options?.model ?? options.model, options.prices));
   };
 
   /** A backend that was chosen for the run beats the one that a call names; made-up answers never mix with real ones. */
@@ -98,7 +109,12 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
   const gateOf = (backend: AgentBackend): RateGate => {
     const known = gates.get(backend.name);
     if (known !== undefined) return known;
-    const gate = createRateGate({ now: () => options.clock.now(), sleep: (ms, signal) => sleep(options, ms, signal) });
+    const gate = createRateGate(
+      // Not the clock of the wall, which may be set back.
+      { now: () => performance.now(), sleep: (ms, signal) => sleep(options, ms, signal) },
+      Math.random,
+      options.limits.concurrency,
+    );
     gates.set(backend.name, gate);
     return gate;
   };
@@ -145,12 +161,17 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
         onProcessEnd: options.onProcessEnd,
         sleep: (ms: number, signal: AbortSignal) => sleep(options, ms, signal),
         gate: gateOf(backend),
+        noMoreAttempts: noMoreAttempts.signal,
       };
       let earlier: EarlierAttempts | undefined;
       for (let { signal } = controller; ; ) {
         const outcome = await executeCall(backend, request, policy, { ...context, signal }, earlier);
         if (!again.delete(n) || outcome.kind !== 'cancelled') {
           controllers.delete(n);
+          if (outcome.usage !== undefined) {
+            const model = outcome.kind === 'ok' ? outcome.model : undefined;
+            outcome.usage = addCost(outcome.usage, model ?? request.model, options.prices);
+          }
           return outcome;
         }
         earlier = outcome;
@@ -175,6 +196,7 @@ export function createCallRunner(options: EngineOptions, tell: Tell): CallRunner
       controller.abort();
       return true;
     },
+    halt: () => noMoreAttempts.abort(),
     countFailure(key, path, nth) {
       const id = identity(key, path, nth);
       failures.set(id, (failures.get(id) ?? 0) + 1);

@@ -1,15 +1,8 @@
 /**
- * The one gate where a backend call starts: concurrency, the agent cap, the budget, and the stop of all dispatch are
- * checked here and nowhere else. First come, first served.
+ * The one gate where a backend call starts: concurrency, ceilings, memory, the pipe's backlog, and the stop of all
+ * dispatch are asked here and nowhere else. First come, first served.
  */
 import type { CallOutcome } from '../agents/execute-call.js';
-
-export interface DispatchLimits {
-  concurrency: number;
-  maxAgents: number;
-  /** Output tokens that this run itself may spend; null: no ceiling. */
-  budgetTokens: number | null;
-}
 
 export interface QueuedCall {
   n: number;
@@ -22,6 +15,8 @@ export interface Dispatcher {
   add(call: QueuedCall): void;
   /** Takes a call that has not started out of the queue; its outcome is then the caller's to settle. */
   drop(n: number): QueuedCall | undefined;
+  /** Whatever kept calls waiting may be over. */
+  wake(): void;
   /** Nothing starts any more. */
   stop(): void;
   readonly running: number;
@@ -30,53 +25,49 @@ export interface Dispatcher {
   idle(): Promise<void>;
 }
 
-export function createDispatcher(
-  limits: DispatchLimits,
-  ports: { spentTokens(): number; mayDispatch(): boolean },
-): Dispatcher {
+export interface DispatchPorts {
+  concurrency: number;
+  /**
+   * Asked before each start. `wait` holds back this call and all behind it until the next call ends or `wake()`; whoever
+   * says it while nothing runs must wake. An outcome refuses the call.
+   */
+  check(running: number): 'start' | 'wait' | CallOutcome;
+  started(n: number): void;
+}
+
+export function createDispatcher({ concurrency, check, started }: DispatchPorts): Dispatcher {
   let queue: QueuedCall[] = [];
   let head = 0;
   let running = 0;
-  let started = 0;
   let stopped = false;
   const dropped = new Set<number>();
   const waiting: (() => void)[] = [];
 
-  /** A ceiling that this call would pass. */
-  const refusal = (): CallOutcome | undefined => {
-    if (started >= limits.maxAgents) {
-      return refuse(
-        'WorkflowAgentCapError',
-        'WF_AGENT_CAP',
-        `The run has started ${limits.maxAgents} agents, its limit. Raise it with --max-agents, also on a resume; check loops that never end.`,
-      );
+  const takeHead = (): QueuedCall => {
+    const call = queue[head++] as QueuedCall;
+    if (head > 1024 && head * 2 > queue.length) {
+      queue = queue.slice(head);
+      head = 0;
     }
-    if (limits.budgetTokens !== null && ports.spentTokens() >= limits.budgetTokens) {
-      return refuse(
-        'WorkflowBudgetExceededError',
-        'WF_BUDGET',
-        `The run has spent its budget of ${limits.budgetTokens} output tokens. Raise it with --budget, also on a resume.`,
-      );
-    }
-    return undefined;
+    return call;
   };
 
   const startNext = (): void => {
-    while (!stopped && running < limits.concurrency && head < queue.length) {
-      const call = queue[head++] as QueuedCall;
-      if (head > 1024 && head * 2 > queue.length) {
-        queue = queue.slice(head);
-        head = 0;
-      }
-      if (dropped.delete(call.n)) continue;
-      if (!ports.mayDispatch()) return;
-      const refused = refusal();
-      if (refused !== undefined) {
-        call.settle(refused);
+    while (!stopped && running < concurrency && head < queue.length) {
+      if (dropped.size > 0 && dropped.delete((queue[head] as QueuedCall).n)) {
+        takeHead();
         continue;
       }
-      started++;
+      const verdict = check(running);
+      // The check may have ended the run.
+      if (stopped || verdict === 'wait') return;
+      const call = takeHead();
+      if (verdict !== 'start') {
+        call.settle(verdict);
+        continue;
+      }
       running++;
+      started(call.n);
       void run(call);
     }
   };
@@ -103,6 +94,7 @@ export function createDispatcher(
       }
       return undefined;
     },
+    wake: startNext,
     stop() {
       stopped = true;
     },
@@ -113,16 +105,5 @@ export function createDispatcher(
       return queue.length - head - dropped.size;
     },
     idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
-  };
-}
-
-function refuse(name: string, code: string, message: string): CallOutcome {
-  return {
-    kind: 'failed',
-    error: { name, code, message },
-    tell: 'throw',
-    shared: false,
-    usage: undefined,
-    attempts: 0,
   };
 }

@@ -2,15 +2,16 @@
 import type { AgentDefinition } from '../agents/agent-definitions.js';
 import type { AgentBackend, Permission } from '../agents/backend.js';
 import type { CallPolicy } from '../agents/execute-call.js';
+import type { PriceTable } from '../agents/price-usage.js';
 import type { CarriedLines } from '../journal/carry.js';
 import type { JournalStore } from '../journal/store.js';
 import type { CheckedScript } from '../script/checked-script.js';
 import type { Clock } from '../shared/clock.js';
 import type { ErrorRecord } from '../shared/outcome.js';
-import type { DispatchLimits } from './dispatcher.js';
 import type { EventListener } from './events.js';
 import type { CallOptions } from './sandbox/call-options.js';
 import type { SandboxLink } from './sandbox-link.js';
+import type { StartLimits } from './start-gate.js';
 
 export interface EngineOptions {
   runId: string;
@@ -28,7 +29,11 @@ export interface EngineOptions {
   builtInTypes: readonly string[];
   /** Every agentType is accepted. */
   anyAgentType: boolean;
-  limits: DispatchLimits & { turnTimeoutMs: number; memoryMb: number };
+  limits: StartLimits & { turnTimeoutMs: number; memoryMb: number };
+  /** Prices of models whose cost the backend does not report. */
+  prices?: PriceTable | undefined;
+  /** Free memory of the machine or container, for `minFreeMemMb`. */
+  freeBytes?: () => number;
   policy: CallPolicy;
   match: 'content' | 'prefix';
   model: string | undefined;

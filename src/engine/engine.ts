@@ -7,7 +7,9 @@ import type { CallOutcome } from '../agents/execute-call.js';
 import type { KeptResult } from '../journal/carry.js';
 import { callKey } from '../journal/key.js';
 import { type AnswerFeeder, createAnswerFeeder } from './answer-feeder.js';
+import { createBacklog } from './backlog.js';
 import { type Batch, createBatch } from './batch.js';
+import { explainUncounted } from './ceilings.js';
 import { type CallRunner, createCallRunner } from './call-runner.js';
 import { createDispatcher, type Dispatcher } from './dispatcher.js';
 import type { EngineEnd, EngineOptions, LiveCall } from './engine-options.js';
@@ -19,6 +21,7 @@ import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import type { SandboxDeath } from './sandbox-link.js';
 import { explainScriptError } from './script-error.js';
 import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
+import { createStartGate, type StartGate } from './start-gate.js';
 import { type CallSteering, createCallSteering } from './steer-calls.js';
 import { Tally } from './tally.js';
 import { tellScriptError } from './tell-script-error.js';
@@ -32,6 +35,7 @@ export class Engine {
   readonly calls: CallSteering;
   phase: string | null = null;
   readonly #o: EngineOptions;
+  readonly #gate: StartGate;
   readonly #dispatcher: Dispatcher;
   readonly #runner: CallRunner;
   readonly #journal: RunJournal;
@@ -50,10 +54,6 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.#o = options;
-    this.#dispatcher = createDispatcher(options.limits, {
-      spentTokens: () => this.tally.spentTokens,
-      mayDispatch: () => this.#end === undefined && this.#checkOwner(),
-    });
     this.#batch = createBatch({
       write: (lines) => this.#journal.write(lines),
       send: (head, body) => {
@@ -65,6 +65,23 @@ export class Engine {
       },
     });
     this.#voice = createRunVoice(options.clock, (event) => this.#batch.addEvent(event));
+    this.#gate = createStartGate(options.limits, {
+      clock: options.clock,
+      recorded: () => options.carried?.lines.filter((line) => line.type === 'result') ?? [],
+      mayDispatch: () => this.#end === undefined && this.#checkOwner(),
+      freeBytes: options.freeBytes ?? (() => Number.POSITIVE_INFINITY),
+      waitForBacklog: createBacklog({
+        bytes: () => this.#batch.outcomeBytes + options.sandbox.waitingBytes,
+        afterDrain: (callback) => options.sandbox.afterDrain(callback),
+      }),
+      wake: () => this.#dispatcher.wake(),
+      warn: (code, message) => this.#voice.warn(code, message),
+    });
+    this.#dispatcher = createDispatcher({
+      concurrency: options.limits.concurrency,
+      check: this.#gate.check,
+      started: this.#gate.start,
+    });
     this.#runner = createCallRunner(
       {
         ...options,
@@ -75,6 +92,7 @@ export class Engine {
         },
       },
       (event) => this.#voice.tell(event),
+      (n, usage) => this.#gate.report(n, usage),
     );
     this.calls = createCallSteering({
       tally: this.tally,
@@ -103,6 +121,7 @@ export class Engine {
     const end = await ended;
     sandbox.kill();
     for (const cancel of this.#timers.values()) cancel();
+    this.#gate.close();
     // A failure that concerns all calls lets what is in flight finish; every other end stops it.
     if (end.how !== 'shared-failure' && end.how !== 'drained') this.#runner.abortAll();
     await this.#dispatcher.idle();
@@ -269,8 +288,11 @@ export class Engine {
   }
 
   #settle(call: LiveCall, promptJson: string, told: CallOutcome): void {
+    const { backend, clock, limits } = this.#o;
     const outcome = this.calls.judge(call.n, told);
+    const madeUp = call.backend?.madeUp ?? backend.capabilities.madeUp === true;
     this.tally.spend(outcome.usage);
+    this.#gate.end(call.n, outcome.usage, madeUp);
     if (outcome.kind === 'cancelled') {
       this.tally.finish(call.n, 'no-result');
       return this.#voice.tellFinished(call, { ...outcome, status: 'no-result' });
@@ -281,17 +303,18 @@ export class Engine {
       return this.#finish({ how: 'shared-failure', error: outcome.error });
     }
     const ok = outcome.kind === 'ok';
-    const { backend, clock } = this.#o;
     this.#journal.writeResult(call, outcome, {
       promptJson,
       backend: call.backend?.name ?? backend.name,
-      madeUp: (call.backend?.madeUp ?? backend.capabilities.madeUp) || undefined,
+      madeUp: madeUp || undefined,
       endedAt: clock.now(),
     });
     this.tally.finish(call.n, outcome.kind, ok ? undefined : outcome.error);
     this.#voice.tellFinished(call, { ...outcome, status: outcome.kind });
     if (call.options?.depsPatterns !== undefined) void this.#checkDeps(call);
     if (this.#end !== undefined) return;
+    if (ok && !madeUp && limits.budgetUsd != null && outcome.usage?.usd == null)
+      return this.#finish({ how: 'shared-failure', error: explainUncounted(call, outcome.model) });
     const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;
     const json = ok ? outcome.output : JSON.stringify({ name, code, message, tell: outcome.tell });
     this.#batch.addOutcome(call.n, ok, json, outcome.usage?.outputTokens ?? 0);
@@ -373,6 +396,7 @@ export class Engine {
     this.#end = end;
     // At once, not when the run gets to it: no call starts after the end was decided.
     this.#dispatcher.stop();
+    if (end.how === 'shared-failure') this.#runner.halt();
     this.#onRest();
     this.#resolve(end);
   }

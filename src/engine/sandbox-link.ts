@@ -30,6 +30,10 @@ export type SandboxDeath =
 export interface SandboxLink {
   readonly pid: number | undefined;
   send(head: DownHead, body?: Buffer): void;
+  /** Bytes that were sent and wait in this process, because the other has not read so far. */
+  readonly waitingBytes: number;
+  /** Calls back once when what waits has gone, or in the next tick when nothing waits; never after the end. */
+  afterDrain(callback: () => void): void;
   /** Ends the process. */
   kill(): void;
   /** Everything sent was taken, and it waits. */
@@ -142,6 +146,15 @@ class Link implements SandboxLink {
     if (head.t === this.#awaits) this.#awaits = undefined;
     if (this.#awaits === undefined) this.#resting = false;
     this.#pipe.write(encodeFrame(head, body));
+  }
+
+  get waitingBytes(): number {
+    return this.#pipe.writableLength;
+  }
+
+  afterDrain(callback: () => void): void {
+    if (this.#pipe.writableNeedDrain) this.#pipe.once('drain', callback);
+    else setImmediate(callback);
   }
 
   kill(): void {

@@ -35,8 +35,6 @@ export class Tally {
   readonly #usage = emptyUsage();
   readonly #phases: (string | null)[] = [];
   readonly #scriptErrors: ScriptErrors = { count: 0, first: [] };
-  /** Output tokens that this run itself has spent. */
-  spentTokens = 0;
 
   /** A call was seen for the first time. */
   see(n: number, label: string, phase: string | null, key: string): void {
@@ -103,11 +101,11 @@ export class Tally {
 
   spend(usage: CallUsage | undefined): void {
     if (usage === undefined) return;
-    this.spentTokens += usage.outputTokens;
     this.#usage.inputTokens += usage.inputTokens;
     this.#usage.outputTokens += usage.outputTokens;
     this.#usage.cacheReadTokens += usage.cacheReadTokens ?? 0;
     if (usage.usd != null) this.#usage.usd = (this.#usage.usd ?? 0) + usage.usd;
+    else this.#usage.usdUnknownCalls = (this.#usage.usdUnknownCalls ?? 0) + 1;
   }
 
   /** An error of the script that did not end it. */

@@ -14,12 +14,14 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isKey: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const isKind: Check = (value) => value === 'ok' || value === 'failed' || value === 'skipped';
+const isUsdSource: Check = (value) => value === 'reported' || value === 'priced' || value === 'unknown';
 const isUsage: Check = (value) =>
   isObject(value) &&
   isNumber(value.inputTokens) &&
   isNumber(value.outputTokens) &&
   (value.cacheReadTokens === undefined || isNumber(value.cacheReadTokens)) &&
-  (value.usd == null || isNumber(value.usd));
+  (value.usd == null || isNumber(value.usd)) &&
+  (value.usdSource === undefined || isUsdSource(value.usdSource));
 const isError: Check = (value) => isObject(value) && isText(value.code) && isText(value.message);
 
 const NEEDED: Record<string, [string, Check][]> = {

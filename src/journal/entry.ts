@@ -36,6 +36,7 @@ const callUsageSchema = z.object({
   outputTokens: z.number(),
   cacheReadTokens: z.number().optional(),
   usd: z.number().nullable().optional(),
+  usdSource: z.enum(['reported', 'priced', 'unknown']).optional(),
 });
 
 export const resultEntrySchema = z.object({

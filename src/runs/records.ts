@@ -26,6 +26,7 @@ export const usageSchema = z.looseObject({
   outputTokens: z.number(),
   cacheReadTokens: z.number(),
   usd: z.number().nullable(),
+  usdUnknownCalls: z.number().optional(),
   savedOutputTokens: z.number(),
   savedUsd: z.number().nullable(),
 });
@@ -67,6 +68,8 @@ export const runOptionsSchema = z.looseObject({
   concurrency: z.number().int(),
   maxAgents: z.number().int(),
   budgetTokens: z.number().nullable(),
+  budgetUsd: z.number().nullable().optional(),
+  minFreeMemMb: z.number().nullable().optional(),
   timeoutMs: z.number().nullable(),
   idleTimeoutMs: z.number().nullable(),
   retries: z.number().int().nullable(),

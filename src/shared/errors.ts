@@ -67,6 +67,7 @@ export const ERROR_CODES = {
   WF_USAGE_LIMIT: EXIT.sharedFailure,
   WF_BACKEND_MISSING: EXIT.sharedFailure,
   WF_BACKEND_SETUP: EXIT.sharedFailure,
+  WF_COST_UNKNOWN: EXIT.sharedFailure,
   // One call.
   WF_AGENT_FAILED: EXIT.callsFailed,
   WF_AGENT_TIMEOUT: EXIT.callsFailed,

@@ -33,12 +33,14 @@ export type Usage = {
   outputTokens: number;
   cacheReadTokens: number;
   usd: number | null;
+  /** Calls that used tokens whose money is not known and not in `usd`; absent when there are none. */
+  usdUnknownCalls?: number;
   /** Output tokens that reused answers had cost when they were made. */
   savedOutputTokens: number;
   savedUsd: number | null;
 };
 
-/** What one call cost. */
+/** What one call cost, with all its attempts. */
 export type CallUsage = {
   /** All that the model was given, what it read from a cache included. */
   inputTokens: number;
@@ -46,6 +48,8 @@ export type CallUsage = {
   /** How many of `inputTokens` came from a cache. */
   cacheReadTokens?: number;
   usd?: number | null;
+  /** Told by the backend, or reckoned from a table of prices. */
+  usdSource?: 'reported' | 'priced' | 'unknown';
 };
 
 /** An error as records keep it. */

@@ -67,6 +67,8 @@ export function createReusableSandbox(): ReusableSandbox {
         },
         limit: (limits) => real.limit(limits),
         onSlow() {},
+        waitingBytes: 0,
+        afterDrain: (callback) => void setImmediate(callback),
       };
     },
     rest: () =>

@@ -23,6 +23,8 @@ export interface RunFlags {
   concurrency?: string;
   maxAgents?: string;
   budget?: string;
+  budgetUsd?: string;
+  minFreeMem?: string;
   timeout?: string;
   idleTimeout?: string;
   retries?: string;
@@ -105,6 +107,8 @@ function addRunFlags(command: Command): Command {
     .option('--permission <level>', 'read, edit or full (default edit); told to the agent')
     .option('--concurrency <n>', 'calls at once (default: 2 per core, 4 to 16)')
     .option('--max-agents <n>', 'calls that this run may execute (default 1000)')
+    .option('--budget-usd <dollars>', 'US dollars that this run may spend, such as 2.50')
+    .option('--min-free-mem <mb>', 'with less free memory no further call starts while others run')
     .option('--timeout <time>', 'limit of one call with all its attempts, such as 10m')
     .option('--idle-timeout <time>', 'limit of a call without any sign of life')
     .option('--retries <n>', 'tries after the first, for errors that are worth it')

@@ -1,0 +1,29 @@
+/** What a resume says of limits that differ from those of the run it goes on from. */
+import type { RunOptions } from '../runs/records.js';
+
+type Limit = 'concurrency' | 'maxAgents' | 'budgetTokens' | 'budgetUsd' | 'timeoutMs' | 'idleTimeoutMs' | 'retries';
+type OtherLimit = 'turnTimeoutMs' | 'memoryMb' | 'minFreeMemMb';
+
+const FLAGS: Record<Limit | OtherLimit, { flag: string; unit?: string }> = {
+  concurrency: { flag: '--concurrency' },
+  maxAgents: { flag: '--max-agents' },
+  budgetTokens: { flag: '--budget', unit: 'output tokens' },
+  budgetUsd: { flag: '--budget-usd' },
+  timeoutMs: { flag: '--timeout', unit: 'ms' },
+  idleTimeoutMs: { flag: '--idle-timeout', unit: 'ms' },
+  retries: { flag: '--retries' },
+  turnTimeoutMs: { flag: '--turn-timeout', unit: 'ms' },
+  memoryMb: { flag: '--memory', unit: 'MB' },
+  minFreeMemMb: { flag: '--min-free-mem', unit: 'MB' },
+};
+
+/** One sentence for each limit that differs. */
+export function describeLimitChanges(before: RunOptions, now: RunOptions): string[] {
+  return Object.entries(FLAGS).flatMap(([name, { flag, unit }]) => {
+    const [old, given] = [before[name] ?? null, now[name] ?? null] as (number | null)[];
+    if (old === given) return [];
+    const say = (value: number | null | undefined): string =>
+      value == null ? 'none' : `${value}${unit === undefined ? '' : ` ${unit}`}`;
+    return [`${flag} is now ${say(given)}; the source run had ${say(old)}.`];
+  });
+}
