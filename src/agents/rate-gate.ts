@@ -53,7 +53,6 @@ export function createRateGate(
         parked.splice(parked.indexOf(wake), 1);
         reject(signal.reason);
       };
-      if (signal.aborted) return reject(signal.reason);
       parked.push(wake);
       signal.addEventListener('abort', onAbort, { once: true });
     });
@@ -71,6 +70,7 @@ export function createRateGate(
     async wait(signal) {
       // It may be shut again, or the place taken, while a call waits.
       for (;;) {
+        signal.throwIfAborted();
         const now = clock.now();
         if (now < opensAt) await clock.sleep(opensAt - now + random() * spreadMs, signal);
         else if (inside >= width) await park(signal);

@@ -19,6 +19,24 @@ export async function chooseBackend(
   });
 }
 
+/**
+ * A ceiling of money needs somebody who counts it.
+ *
+ * @throws WfError `WF_USAGE` before anything is spent
+ */
+export function checkMoneyIsCounted(
+  { budgetUsd }: RunOptions,
+  { name, capabilities }: AgentBackend,
+  prices: RunWorkflowOptions['prices'],
+): void {
+  if (budgetUsd == null || capabilities.usd || capabilities.madeUp || Object.keys(prices ?? {}).length > 0) return;
+  throw new WfError(
+    'WF_USAGE',
+    `--budget-usd ${budgetUsd} cannot be held: the backend ${name} reports no money, and no prices are configured.`,
+    { remedy: 'Add "prices" of its models to the config, or limit tokens with --budget.' },
+  );
+}
+
 /** Backends that single calls name: each is made once and closed with the run. */
 export interface NamedBackends {
   /** Undefined when there is none of that name, or it is not set up. */

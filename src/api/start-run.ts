@@ -16,7 +16,7 @@ import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { realClock } from '../shared/clock.js';
 import { newRunId } from '../shared/ids.js';
 import { beginRun } from './begin-run.js';
-import { chooseBackend } from './choose-run-backend.js';
+import { checkMoneyIsCounted, chooseBackend } from './choose-run-backend.js';
 import { makeRecord } from './make-record.js';
 import { prepareRun } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
@@ -50,6 +50,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
   const prepared = await prepareRun(given);
   const { places, options, source } = prepared;
   const backend = await chooseBackend(given, options, prepared.startFolder, places.env);
+  checkMoneyIsCounted(options, backend, given.prices);
   const definitions = await loadAgentDefinitions({ cwd: prepared.startFolder, root: places.root, home: places.home });
   const startedBy = findStartedBy(places.env);
   const runId = given.runId ?? newRunId();

@@ -178,5 +178,7 @@ function describeTokensOf(usage: Usage, counts: Counts): string {
 }
 
 function describeCost(usage: Usage, counts: Counts): string {
-  return `${formatUsd(usage.usd)}${counts.reused > 0 ? `; saved by reuse: ${formatUsd(usage.savedUsd)}` : ''}`;
+  const unknown = usage.usdUnknownCalls ?? 0;
+  const rest = usage.usd !== null && unknown > 0 ? `, and ${plural(unknown, 'call')} of unknown cost` : '';
+  return `${formatUsd(usage.usd)}${rest}${counts.reused > 0 ? `; saved by reuse: ${formatUsd(usage.savedUsd)}` : ''}`;
 }

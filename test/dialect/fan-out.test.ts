@@ -250,17 +250,17 @@ await probe('end', () => [budget.spent(), budget.remaining()])
 await probe('bare', () => agent('c'))`,
       {
         rules: [{ reply: 'x', usage, delayMs: 20 }],
-        flags: ['--budget', '150', '--concurrency', '2'],
+        flags: ['--budget', '250', '--concurrency', '2'],
         file: 'paid.js',
       },
     );
-    expect(paid.table.start).toEqual([150, 0, 150, true]);
-    expect(paid.table.one).toEqual([100, 50]);
-    // Two run at once: both may finish although the first of them passes the ceiling.
+    expect(paid.table.start).toEqual([250, 0, 250, true]);
+    expect(paid.table.one).toEqual([100, 150]);
+    // Two run at once, since 100 are held back for the first of them; both may finish although the second passes the ceiling.
     expect(paid.table.slots).toEqual(['x', 'x', null, null]);
     expect(paid.table.end).toEqual([300, 0]);
     expect(paid.table.bare).toMatchObject({ thrown: 'WorkflowBudgetExceededError', code: 'WF_BUDGET' });
-    expect(paid.told).toEqual([expect.stringMatching(/^warn: 2 of 4 slots of parallel\(\) dropped: .*150/)]);
+    expect(paid.told).toEqual([expect.stringMatching(/^warn: 2 of 4 slots of parallel\(\) dropped: .*250/)]);
     const free = await runProbes<Record<string, unknown>>(
       project,
       "await probe('b', () => [budget.total, budget.spent(), String(budget.remaining())])",

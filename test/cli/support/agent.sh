@@ -12,10 +12,12 @@ reply="$label by $$"
 delay=0
 code=0
 gate=
+says=
 . "$control/table.sh"
 if [ -n "$gate" ]; then
   while [ ! -e "$control/gates/$gate" ] && [ ! -e "$control/gates/.all" ]; do sleep 0.02; done
 fi
+[ -z "$says" ] || printf '%s\n' "$says" >&2
 [ "$delay" = 0 ] || sleep "$delay"
 if [ "$code" != 0 ]; then
   note failed

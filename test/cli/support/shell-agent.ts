@@ -14,6 +14,8 @@ export interface ShellBehaviour {
   delay?: number;
   /** Exit code. */
   fail?: number;
+  /** A line for stderr, such as `{"wf":"usage",…}`; `$attempt` is filled in. */
+  says?: string;
   /** The answer; without it `<label> by <pid>`. `$label`, `$prompt` and `$$` (the pid) are filled in. */
   reply?: string;
 }
@@ -121,11 +123,27 @@ const pattern = (label: string): string =>
     .map((part) => `'${part}'`)
     .join('*');
 
-function assignments({ gate, delay, fail, reply }: ShellBehaviour): string {
+function assignments({ gate, delay, fail, says, reply }: ShellBehaviour): string {
   const parts: string[] = [];
   if (gate !== undefined) parts.push(`gate="${gate}"`);
   if (delay !== undefined) parts.push(`delay=${delay}`);
   if (fail !== undefined) parts.push(`code=${fail}`);
+  if (says !== undefined) parts.push(`says="${says.replace(/["\\`]/g, '\\$&')}"`);
   if (reply !== undefined) parts.push(`reply="${reply.replace(/["\\`]/g, '\\$&')}"`);
   return parts.join(' ') || ':';
+}
+
+/** The usage line that a program may print. */
+export const usageLine = (out: number, usd?: number): string =>
+  JSON.stringify({ wf: 'usage', in: 1, out, ...(usd === undefined ? {} : { usd }) });
+
+/** Largest number of agents that ran at once. */
+export function mostAtOnce(lines: readonly ShellLine[]): number {
+  let now = 0;
+  let most = 0;
+  for (const { event } of lines) {
+    now += event === 'start' ? 1 : -1;
+    most = Math.max(most, now);
+  }
+  return most;
 }

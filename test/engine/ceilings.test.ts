@@ -1,0 +1,124 @@
+/** What a run may spend, against a model of calls that end in any order and cost what they like. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCeilings } from '../../src/engine/ceilings.js';
+import { testSeed } from '../support/seeds.js';
+
+interface Plan {
+  ceiling: number;
+  concurrency: number;
+  costs: number[];
+  /** Which of those in flight ends next. */
+  picks: number[];
+}
+
+/** Runs all calls through the ceiling, as the dispatcher would; returns what they have cost. */
+function spend({ ceiling, concurrency, costs, picks }: Plan, unit: 'tokens' | 'usd'): { spent: number; calls: number } {
+  const limits =
+    unit === 'tokens' ? { budgetTokens: ceiling, budgetUsd: null } : { budgetTokens: null, budgetUsd: ceiling };
+  const gate = createCeilings({ maxAgents: 1_000_000, ...limits }, () => []);
+  const inFlight: number[] = [];
+  let next = 0;
+  let spent = 0;
+  let pick = 0;
+  for (;;) {
+    while (next < costs.length && inFlight.length < concurrency && gate.check() === 'start') {
+      gate.start(next);
+      inFlight.push(next++);
+    }
+    if (inFlight.length === 0) break;
+    const [n] = inFlight.splice((picks[pick++ % picks.length] as number) % inFlight.length, 1) as [number];
+    const cost = costs[n] as number;
+    spent += cost;
+    gate.end(n, { inputTokens: 0, outputTokens: unit === 'tokens' ? cost : 0, usd: unit === 'usd' ? cost : 0 }, false);
+  }
+  // With nothing in flight a call is started or refused, never left to wait.
+  expect(next === costs.length || typeof gate.check() === 'object').toBe(true);
+  return { spent, calls: next };
+}
+
+const picks = fc.array(fc.nat(1000), { minLength: 1, maxLength: 50 });
+const seed = testSeed();
+
+describe('B-129 how far a ceiling can be passed', () => {
+  it('by less than one call, when all calls cost the same and no more than the first guess', () => {
+    const plan = fc.record({
+      ceiling: fc.integer({ min: 1, max: 200_000 }),
+      concurrency: fc.integer({ min: 1, max: 64 }),
+      cost: fc.integer({ min: 1, max: 10_000 }),
+      picks,
+    });
+    fc.assert(
+      fc.property(plan, ({ cost, ...rest }) => {
+        const { spent } = spend({ ...rest, costs: Array<number>(300).fill(cost) }, 'tokens');
+        expect(spent).toBeLessThan(rest.ceiling + cost);
+      }),
+      { seed },
+    );
+  });
+
+  it('by what the first wave was guessed too low, when calls cost more than the guess; by one call from the second wave on', () => {
+    const plan = fc.record({
+      ceiling: fc.integer({ min: 1, max: 200_000 }),
+      concurrency: fc.integer({ min: 1, max: 64 }),
+      cost: fc.integer({ min: 10_001, max: 100_000 }),
+      picks,
+    });
+    fc.assert(
+      fc.property(plan, ({ cost, ...rest }) => {
+        const { spent } = spend({ ...rest, costs: Array<number>(300).fill(cost) }, 'tokens');
+        const firstWave = Math.min(rest.concurrency, Math.ceil(rest.ceiling / 10_000));
+        expect(spent).toBeLessThan(Math.max(rest.ceiling + cost, firstWave * cost + 1));
+      }),
+      { seed },
+    );
+  });
+
+  it('by less than one call and what those in flight cost beyond the mean, whatever calls cost', () => {
+    const plan = fc.record({
+      ceiling: fc.integer({ min: 1, max: 50_000 }),
+      concurrency: fc.integer({ min: 1, max: 16 }),
+      costs: fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 200, maxLength: 200 }),
+      picks,
+    });
+    fc.assert(
+      fc.property(plan, (given) => {
+        const { spent } = spend(given, 'tokens');
+        // No call costs more than 5,000 beyond the mean, and at most `concurrency` are in flight.
+        expect(spent).toBeLessThan(given.ceiling + given.concurrency * 5_000);
+      }),
+      { seed },
+    );
+  });
+
+  it('the same rule in money', () => {
+    expect(spend({ ceiling: 1, concurrency: 8, costs: Array<number>(20).fill(0.25), picks: [0] }, 'usd')).toEqual({
+      spent: 1,
+      calls: 4,
+    });
+  });
+});
+
+it('what a call under way has used already is held back, where that is more than the mean', () => {
+  const gate = createCeilings({ maxAgents: 100, budgetTokens: 1_000 }, () => [{ outputTokens: 100, usd: null }]);
+  gate.start(1);
+  expect(gate.check()).toBe('start');
+  gate.report(1, { inputTokens: 0, outputTokens: 1_000 });
+  expect(gate.check()).toBe('wait');
+  gate.end(1, { inputTokens: 0, outputTokens: 999 }, false);
+  expect(gate.check()).toBe('start');
+});
+
+it('a failed call of unknown cost counts as the mean of the others, a made-up answer as nothing', () => {
+  const gate = createCeilings({ maxAgents: 100, budgetTokens: null, budgetUsd: 3 }, () => []);
+  for (const n of [1, 2, 3, 4]) gate.start(n);
+  gate.end(1, { inputTokens: 0, outputTokens: 1, usd: 1 }, false);
+  gate.end(2, undefined, true);
+  expect(gate.check()).toBe('start');
+  gate.start(5);
+  gate.end(5, { inputTokens: 0, outputTokens: 1, usd: 1 }, false);
+  gate.end(3, undefined, false);
+  gate.end(4, undefined, false);
+  // 1 + 0 + 1 + twice the mean of those known, 2/3.
+  expect(gate.check()).toMatchObject({ kind: 'failed', error: { code: 'WF_BUDGET' } });
+});
