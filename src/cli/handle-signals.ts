@@ -45,6 +45,8 @@ export function handleSignals(options: {
       options.say('cancel requested: started calls are asked to stop; once more leaves at once');
     else options.say('no new calls are started; what runs may finish; once more cancels');
     act();
+    // The second of a pair may have come while this one was acted on.
+    last.at = performance.now();
   };
   const leave = (signal: Signal): never => process.exit(codeOf(first ?? signal));
 
