@@ -15,7 +15,7 @@ export interface SpendingLimits {
 }
 
 /** What recorded answers have cost: a first guess at what this run's calls will. 0 and null are not known. */
-export type RecordedCosts = () => readonly { outputTokens: number; usd: number | null }[];
+type RecordedCosts = () => readonly { outputTokens: number; usd: number | null }[];
 
 export interface Ceilings {
   /** `wait`: something is in flight whose end may leave room, or not. An outcome: the call is refused. */

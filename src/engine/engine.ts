@@ -7,7 +7,6 @@ import type { CallOutcome } from '../agents/execute-call.js';
 import type { KeptResult } from '../journal/carry.js';
 import { callKey } from '../journal/key.js';
 import { type AnswerFeeder, createAnswerFeeder } from './answer-feeder.js';
-import { createBacklog } from './backlog.js';
 import { type Batch, createBatch } from './batch.js';
 import { explainUncounted } from './ceilings.js';
 import { type CallRunner, createCallRunner } from './call-runner.js';
@@ -65,15 +64,9 @@ export class Engine {
       },
     });
     this.#voice = createRunVoice(options.clock, (event) => this.#batch.addEvent(event));
-    this.#gate = createStartGate(options.limits, {
-      clock: options.clock,
-      recorded: () => options.carried?.lines.filter((line) => line.type === 'result') ?? [],
+    this.#gate = createStartGate(options, {
       mayDispatch: () => this.#end === undefined && this.#checkOwner(),
-      freeBytes: options.freeBytes ?? (() => Number.POSITIVE_INFINITY),
-      waitForBacklog: createBacklog({
-        bytes: () => this.#batch.outcomeBytes + options.sandbox.waitingBytes,
-        afterDrain: (callback) => options.sandbox.afterDrain(callback),
-      }),
+      pendingBytes: () => this.#batch.outcomeBytes,
       wake: () => this.#dispatcher.wake(),
       warn: (code, message) => this.#voice.warn(code, message),
     });

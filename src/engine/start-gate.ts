@@ -1,7 +1,8 @@
 /** What is asked before a call starts, beside its place in the queue: ceilings, free memory, the pipe's backlog. */
 import type { CallOutcome } from '../agents/execute-call.js';
-import type { Clock } from '../shared/clock.js';
-import { type Ceilings, createCeilings, type RecordedCosts, type SpendingLimits } from './ceilings.js';
+import { createBacklog } from './backlog.js';
+import { type Ceilings, createCeilings, type SpendingLimits } from './ceilings.js';
+import type { EngineOptions } from './engine-options.js';
 import { createMemoryFloor } from './memory-floor.js';
 
 export interface StartLimits extends SpendingLimits {
@@ -16,23 +17,31 @@ export interface StartGate extends Pick<Ceilings, 'start' | 'report' | 'end'> {
 }
 
 export interface StartPorts {
-  clock: Clock;
-  recorded: RecordedCosts;
   mayDispatch(): boolean;
-  /** Free memory of the machine or container. */
-  freeBytes(): number;
-  /** Answers on their way to the script are more than the memory should hold; calls back once that is over. */
-  waitForBacklog(callback: () => void): boolean;
+  /** Of outcomes that were not even sent to the script yet. */
+  pendingBytes(): number;
   /** To be asked again. */
   wake(): void;
   warn(code: string, message: string): void;
 }
 
-export function createStartGate(limits: StartLimits, ports: StartPorts): StartGate {
-  const ceilings = createCeilings(limits, ports.recorded);
-  const floor = limits.minFreeMemMb
-    ? createMemoryFloor(limits.minFreeMemMb, { ...ports, warn: (message) => ports.warn('WF_LOW_MEMORY', message) })
-    : undefined;
+type StartOptions = Pick<EngineOptions, 'limits' | 'clock' | 'carried' | 'sandbox' | 'freeBytes'>;
+
+export function createStartGate(options: StartOptions, ports: StartPorts): StartGate {
+  const { limits, clock, carried, sandbox, freeBytes } = options;
+  const ceilings = createCeilings(limits, () => carried?.lines.filter((line) => line.type === 'result') ?? []);
+  const waitForBacklog = createBacklog({
+    bytes: () => ports.pendingBytes() + sandbox.waitingBytes,
+    afterDrain: (callback) => sandbox.afterDrain(callback),
+  });
+  const floor =
+    limits.minFreeMemMb && freeBytes !== undefined
+      ? createMemoryFloor(limits.minFreeMemMb, {
+          clock,
+          freeBytes,
+          warn: (message) => ports.warn('WF_LOW_MEMORY', message),
+        })
+      : undefined;
   return {
     check(running) {
       if (!ports.mayDispatch()) return 'wait';
@@ -42,7 +51,7 @@ export function createStartGate(limits: StartLimits, ports: StartPorts): StartGa
         floor.lookAgain(ports.wake);
         return 'wait';
       }
-      return ports.waitForBacklog(ports.wake) ? 'wait' : 'start';
+      return waitForBacklog(ports.wake) ? 'wait' : 'start';
     },
     start: ceilings.start,
     report: ceilings.report,
