@@ -21,6 +21,7 @@ import { openNamedBackends } from './choose-run-backend.js';
 import { finishRun } from './finish-run.js';
 import { freeMemory } from './free-memory.js';
 import { createHashDeps } from './hash-deps.js';
+import { describeSpentBudget } from './limit-changes.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { type ResumeNotices, watchResume } from './resume-notices.js';
 import type { RunHandle, RunParts } from './run-parts.js';
@@ -165,15 +166,7 @@ export function beginRun(base: Beginning): RunHandle {
       onProcessEnd: (pid) => guard?.forget(pid),
     });
     tell(startedEvent(base, carried));
-    const spent = (carried?.lines ?? []).reduce(
-      (sum, line) => sum + (line.type === 'result' ? line.outputTokens : 0),
-      0,
-    );
-    if (options.budgetTokens !== null && carried !== undefined && spent >= options.budgetTokens) {
-      first.push(
-        `The recorded answers have cost ${spent} output tokens, so the script will see no budget left of ${options.budgetTokens}; only a larger --budget lets it go on by its own rule.`,
-      );
-    }
+    first.push(...describeSpentBudget(options, carried));
     for (const message of first) tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_NOTICE', message });
     const damage = carried === undefined ? undefined : describeDamage(carried.damage);
     if (damage !== undefined) {

@@ -1,4 +1,5 @@
 /** What a resume says of limits that differ from those of the run it goes on from. */
+import type { CarriedLines } from '../journal/carry.js';
 import type { RunOptions } from '../runs/records.js';
 
 type Limit = 'concurrency' | 'maxAgents' | 'budgetTokens' | 'budgetUsd' | 'timeoutMs' | 'idleTimeoutMs' | 'retries';
@@ -26,4 +27,14 @@ export function describeLimitChanges(before: RunOptions, now: RunOptions): strin
       value == null ? 'none' : `${value}${unit === undefined ? '' : ` ${unit}`}`;
     return [`${flag} is now ${say(given)}; the source run had ${say(old)}.`];
   });
+}
+
+/** A script that stops by `budget.remaining()` sees what the recorded answers have cost. */
+export function describeSpentBudget({ budgetTokens }: RunOptions, carried: CarriedLines | undefined): string[] {
+  if (budgetTokens === null || carried === undefined) return [];
+  const spent = carried.lines.reduce((sum, line) => sum + (line.type === 'result' ? line.outputTokens : 0), 0);
+  if (spent < budgetTokens) return [];
+  return [
+    `The recorded answers have cost ${spent} output tokens, so the script will see no budget left of ${budgetTokens}; only a larger --budget lets it go on by its own rule.`,
+  ];
 }
