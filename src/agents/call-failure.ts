@@ -53,6 +53,12 @@ export function describeFailure(error: BackendError): CallFailure {
   return { error: record, tell: name || shared ? 'throw' : 'null', shared: shared === true };
 }
 
+/** A call whose schema cannot be used: nothing is spent on it. */
+export function refuseSchema(fault: string) {
+  const error = { code: 'WF_SCHEMA_INVALID', name: 'TypeError', message: `The schema cannot be used: ${fault}.` };
+  return { kind: 'failed', error, tell: 'throw', shared: false, usage: undefined, attempts: 0 } as const;
+}
+
 /** Anything thrown by a backend as the error that it should have thrown. */
 export function toBackendError(thrown: unknown): BackendError {
   if (thrown instanceof BackendError) return thrown;

@@ -5,7 +5,7 @@
 import { messageOf } from '../shared/errors.js';
 import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
 import { type AgentAnswer, type AgentBackend, type AgentEvent, type AgentRequest, BackendError } from './backend.js';
-import { describeFailure } from './call-failure.js';
+import { describeFailure, refuseSchema } from './call-failure.js';
 import { type CallLimits, createCallLimits } from './call-limits.js';
 import type { Mask } from './mask-secrets.js';
 import type { RateGate } from './rate-gate.js';
@@ -243,10 +243,4 @@ function fail({ attempts, usage, session }: Call, error: BackendError): CallOutc
   const outcome: CallOutcome = { kind: 'failed', ...describeFailure(error), usage, attempts };
   if (session !== undefined) outcome.session = session;
   return outcome;
-}
-
-function refuseSchema(fault: string): CallOutcome {
-  const message = `The schema cannot be used: ${fault}.`;
-  const error = { code: 'WF_SCHEMA_INVALID', name: 'TypeError', message };
-  return { kind: 'failed', error, tell: 'throw', shared: false, usage: undefined, attempts: 0 };
 }

@@ -223,18 +223,7 @@ export class Engine {
         const [, n, label, phase, code, message] = event;
         this.tally.see(n, label, phase || null, '');
         this.tally.finish(n, 'failed', { code, message });
-        return this.#voice.tell({
-          type: 'call.finished',
-          n,
-          label,
-          phase: phase || null,
-          status: 'failed',
-          reused: false,
-          from: null,
-          error: { code, message },
-          attempts: 0,
-          durationMs: 0,
-        });
+        return this.#voice.tellRefused(n, label, phase || null, { code, message });
       }
       case 'a':
         this.#runner.abort(event[1]);

@@ -11,6 +11,8 @@ export interface RunVoice {
   tell(event: UntimedEvent): void;
   warn(code: string, message: string): void;
   tellFinished(call: LiveCall, end: FinishedCall): void;
+  /** A call that was refused for its own text, before it was anything. */
+  tellRefused(n: number, label: string, phase: string | null, error: ErrorRecord): void;
 }
 
 export interface FinishedCall {
@@ -25,6 +27,11 @@ export function createRunVoice(clock: Clock, listener: EventListener): RunVoice 
   return {
     tell,
     warn: (code, message) => tell({ type: 'warning', code, message }),
+    tellRefused: (n, label, phase, error) =>
+      tell({
+        ...{ type: 'call.finished', n, label, phase, status: 'failed', error },
+        ...{ reused: false, from: null, attempts: 0, durationMs: 0 },
+      }),
     tellFinished: (call, { status, error, usage, attempts }) =>
       tell({
         type: 'call.finished',
