@@ -1,7 +1,11 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { findRun } from '../runs/find-run.js';
 import { listRuns } from '../runs/list-runs.js';
 import type { ForeignRun } from '../runs/foreign-run.js';
+import { inspectRunRecord } from '../runs/run-records.js';
 import { observeRun, type RunSummary } from '../runs/run-status.js';
+import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { type Counts, type ErrorRecord, emptyCounts } from '../shared/outcome.js';
 import { findPlaces } from './prepare-run.js';
 import { type CallDetail, type CallView, readCalls } from './read-calls.js';
@@ -25,7 +29,18 @@ export interface RunView extends RunSummary {
  * @example listWorkflowRuns().filter((run) => run.status === 'interrupted')
  */
 export function listWorkflowRuns(where: Where = {}, onWarning?: (message: string) => void): RunSummary[] {
-  return listRuns({ runsFolders: findPlaces(where).readFolders, ...(onWarning === undefined ? {} : { onWarning }) });
+  const { readFolders } = findPlaces(where);
+  return listRuns({ runsFolders: readFolders, ...(onWarning === undefined ? {} : { onWarning }) }).map(recount);
+}
+
+/** A run that was killed has counts as of its last heartbeat; where its journal has grown since, the journal is right. */
+function recount(summary: RunSummary): RunSummary {
+  if (summary.status !== 'interrupted' || summary.endedAt !== null) return summary;
+  const reading = inspectRunRecord(summary.folder);
+  if (reading.kind !== 'ok') return summary;
+  const size = statSync(join(summary.folder, JOURNAL_FILE), { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= reading.record.progress.journalBytes) return summary;
+  return { ...summary, counts: countCalls(readCalls(summary.folder, false).calls) };
 }
 
 /** A run with its calls, and each call's texts for the asking. */

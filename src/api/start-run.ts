@@ -9,6 +9,7 @@ import { openFileStore } from '../journal/file-store.js';
 import type { JournalStore } from '../journal/store.js';
 import { findClaimsHome, isClaimAlive } from '../runs/claim-files.js';
 import { claimLineage } from '../runs/claims.js';
+import { findLiveTwins } from '../runs/find-twins.js';
 import { describeOwner } from '../runs/owner.js';
 import { createRunFolder } from '../runs/run-folder.js';
 import { readRunRecord } from '../runs/run-records.js';
@@ -73,6 +74,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
     // Only now: until the lineage was ours, its last owner may still have been writing.
     sourceJournal = source === undefined ? undefined : openSourceJournal(source, places.readFolders, given.strict);
     const record = makeRecord(prepared, { runId, root, claim: claim.n, startedAt, backend, startedBy });
+    if (!record.madeUp) prepared.notices.push(...describeTwins(places.runsFolder, record.script.sha256, startedAt));
     folder = createRunFolder({ runsFolder: places.runsFolder, record, script: prepared.script.source });
     journal = openFileStore(`${folder}/${JOURNAL_FILE}`, { sync: given.fsync ?? 'group' });
     return beginRun({
@@ -97,4 +99,14 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
     claim.release();
     throw error;
   }
+}
+
+/** Two runs of one script work on the same files; nobody should start the second one for not having seen the first. */
+function describeTwins(runsFolder: string, scriptSha256: string, now: number): string[] {
+  return findLiveTwins(runsFolder, scriptSha256, now)
+    .slice(0, 3)
+    .map(
+      ({ runId, owner }) =>
+        `Run ${runId} of the same script is in progress (process ${owner?.pid} on ${owner?.host}); both go on.`,
+    );
 }
