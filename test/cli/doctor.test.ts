@@ -53,8 +53,13 @@ async function makeKilledRun(project: TestProject): Promise<string> {
   const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
   await backend.waitForStart('B');
   await waitForJournalLines(project, 1);
+  const socket = socketOf(project, newestRun(project));
+  await waitFor('the control socket', () => existsSync(socket));
   return killRun(wf);
 }
+
+const socketOf = (project: TestProject, id: string): string =>
+  join(project.env.XDG_RUNTIME_DIR as string, `wf-${process.getuid?.()}`, `${id}.sock`);
 
 /** Damages one line in the middle, so that it is no torn tail. */
 function damageLine(file: string, n: number): void {
@@ -105,6 +110,7 @@ it('M6 H1 H9: damage, leftovers and dead owners are named and nothing is touched
     'leftovers warn',
     'owners note',
     'runs-folder warn',
+    'sockets warn',
   ]);
   const of = (check: string): DoctorFinding => seen.found.find((finding) => finding.check === check) as DoctorFinding;
   expect(of('journals')).toMatchObject({ runId: damaged, fixable: true });
@@ -119,7 +125,7 @@ it('M6 H1 H9: damage, leftovers and dead owners are named and nothing is touched
   const mended = await diagnose(project, '--fix');
   expect(mended.code).toBe(0);
   expect(mended.found.filter(({ status, fixed }) => status === 'warn' && fixed === null)).toEqual([]);
-  expect(existsSync(temporary)).toBe(false);
+  expect([temporary, socketOf(project, killed)].filter((path) => existsSync(path))).toEqual([]);
   expect(statSync(folder).mtimeMs).toBeCloseTo(mtime, 0);
   expect(readFileSync(join(project.runDir(damaged), 'journal.jsonl'))).toEqual(journalBefore);
 

@@ -6,6 +6,7 @@ import { checkOwners } from './check-owners.js';
 import { checkRecords } from './check-records.js';
 import { checkRunsFolder } from './check-runs-folder.js';
 import { checkSandbox } from './check-sandbox.js';
+import { checkSockets } from './check-sockets.js';
 import { checkSurvivors } from './check-survivors.js';
 import type { DoctorCheck } from './finding.js';
 
@@ -17,5 +18,6 @@ export const CHECKS: readonly DoctorCheck[] = [
   checkOwners,
   checkClaims,
   checkSurvivors,
+  checkSockets,
   checkLeftovers,
 ];
