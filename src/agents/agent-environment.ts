@@ -15,6 +15,16 @@ const ALLOWED = new Set([
 /** One variable may hold at most 128 kB on Linux; a label is for people. */
 const MAX_TEXT = 4_000;
 
+/** What an agent process may see of the engine's own environment. */
+export function allowedEnvironment(source: NodeJS.ProcessEnv, named: readonly string[]): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(source)) {
+    if (value !== undefined && (ALLOWED.has(name) || name.startsWith('XDG_') || named.includes(name)))
+      env[name] = value;
+  }
+  return env;
+}
+
 /** @param named further variables that may pass: the backend's own, and those that the config names */
 export function agentEnvironment(
   source: NodeJS.ProcessEnv,
@@ -22,11 +32,7 @@ export function agentEnvironment(
   request: AgentRequest,
   schemaFile?: string,
 ): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(source)) {
-    if (value !== undefined && (ALLOWED.has(name) || name.startsWith('XDG_') || named.includes(name)))
-      env[name] = value;
-  }
+  const env = allowedEnvironment(source, named);
   env.WF_RUN_ID = request.runId;
   env.WF_CALL_KEY = request.callKey;
   env.WF_CALL_LABEL = clean(request.label);

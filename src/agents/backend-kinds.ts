@@ -1,6 +1,7 @@
 /** The kinds of backends. Each is one entry here and one folder beside; only the code of the one that is asked for is loaded. */
 import { resolve } from 'node:path';
 import type { ZodType } from 'zod';
+import { ACP_PRESETS } from './acp/acp-presets.js';
 import type { AgentBackend } from './backend.js';
 
 export interface BackendOptions {
@@ -24,6 +25,8 @@ export interface BackendKind {
   settings?(): Promise<ZodType>;
   /** The config sets up any number of these as `backends.<kind>.<name>`, each chosen by its own name. */
   many?: true;
+  /** Of these, those that need no entry in the config; one of the same name there takes their place. */
+  presets?: Readonly<Record<string, unknown>>;
   /** Its answers are made up. */
   madeUp?: true;
   /** Taken where none was chosen and its `probe()` says that it can work; in the order of this table. */
@@ -56,6 +59,18 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
       return createCommandBackend({ argv, env, allowEnv: [...(allowEnv ?? []), ...(set?.env ?? [])], folder });
     },
     settings: async () => (await import('./command/command-settings.js')).commandSettings,
+  },
+  acp: {
+    many: true,
+    async make({ command, settings, env, allowEnv, folder }) {
+      const { createAcpBackend } = await import('./acp/acp-backend.js');
+      const { parseCommandLine } = await import('./command/parse-command-line.js');
+      const set = settings as import('./acp/acp-settings.js').AcpSettings | undefined;
+      const [program = '', ...args] = typeof command === 'string' ? parseCommandLine(command) : (command ?? []);
+      return createAcpBackend({ settings: set ?? { command: program, args }, env, allowEnv, folder });
+    },
+    settings: async () => (await import('./acp/acp-settings.js')).acpSettings,
+    presets: ACP_PRESETS,
   },
   mock: {
     madeUp: true,

@@ -104,6 +104,8 @@ export interface AgentRequest {
   attempt: number;
   /** Session of the attempt before, for a re-ask. */
   session: string | undefined;
+  /** For a re-ask: the whole question with the answer that did not fit, for where that session is gone. */
+  anew?: string | undefined;
 }
 
 export type AgentEvent =
@@ -111,7 +113,9 @@ export type AgentEvent =
   | { type: 'tool'; name: string; state: 'start' | 'end' }
   /** What the attempt has cost so far; the last one counts when the attempt ends without a usage of its own. */
   | { type: 'usage'; usage: CallUsage }
-  | { type: 'model'; model: string };
+  | { type: 'model'; model: string }
+  /** What the agent could not be held to, or did not do as asked; each text is told once a run. */
+  | { type: 'warning'; text: string };
 
 export interface AgentRunContext {
   /** Aborted when the call must stop; the backend ends everything that it started and rejects with kind `cancelled`. */
@@ -124,6 +128,11 @@ export interface AgentRunContext {
   /** Names each process that the backend starts, so that the guard can end it when the engine is gone. */
   onProcess(pid: number): void;
   onProcessEnd(pid: number): void;
+  /**
+   * Ends what the backend keeps open between the attempts of this call: called once when the call is over, whatever its
+   * outcome, and awaited before the outcome is told.
+   */
+  onCallEnd(end: () => Promise<void>): void;
 }
 
 /** What an attempt gave. */

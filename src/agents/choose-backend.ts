@@ -26,7 +26,7 @@ function listBackends(config: BackendSettings = {}): KnownBackend[] {
   return Object.entries(BACKEND_KINDS).flatMap(([kindName, kind]): KnownBackend[] => {
     const set = config[kindName];
     if (!kind.many) return [{ name: kindName, kindName, kind, settings: set }];
-    const named = Object.entries((set ?? {}) as Record<string, unknown>);
+    const named = Object.entries({ ...kind.presets, ...(set as Record<string, unknown> | undefined) });
     return [
       { name: kindName, kindName, kind, settings: undefined },
       ...named.map(([name, settings]) => ({ name, kindName, kind, settings })),

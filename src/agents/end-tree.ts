@@ -10,6 +10,8 @@ import {
 } from '../shared/process-tree.js';
 
 export interface TreeEnder {
+  /** Notes who belongs to the tree now: a member with a session of its own is not found any more once its parent has gone. */
+  remember(): void;
   /** SIGTERM to the group, and SIGKILL to the whole tree when the group has gone or the grace is over. */
   terminate(graceMs: number): Promise<void>;
   /** SIGKILL to whatever is left. Gives how many processes that were. */
@@ -47,6 +49,7 @@ export function createTreeEnder(pid: number): TreeEnder {
   };
 
   return {
+    remember: () => void look(),
     async terminate(graceMs) {
       if (look().length === 0) return;
       sendSignal(-pid, 'SIGTERM');

@@ -93,6 +93,9 @@ interface Call {
   /** What the next attempt is asked, and in which session. */
   prompt: string;
   askedSession: string | undefined;
+  anew: string | undefined;
+  /** What backends keep open for this call. */
+  ends: (() => Promise<void>)[] | undefined;
   failures: number;
   stalls: number;
   misfits: number;
@@ -129,6 +132,7 @@ export const executeCall: ExecuteCall = async (backend, request, policy, context
     return fail(call, new BackendError('failed', `The call could not be carried out: ${messageOf(error)}`));
   } finally {
     call.limits?.close();
+    if (call.ends) for (const end of call.ends) await end().catch(() => {});
   }
 };
 
@@ -151,6 +155,8 @@ function openCall(
     session: undefined,
     prompt: request.prompt,
     askedSession: undefined,
+    anew: undefined,
+    ends: undefined,
     failures: 0,
     stalls: 0,
     misfits: 0,
@@ -164,8 +170,12 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
   context.onAttempt(attempt);
   limits?.startAttempt();
   const asked: AgentRequest =
-    attempt === 1 ? request : { ...request, prompt: call.prompt, attempt, session: call.askedSession };
-  const { answer, error, usage, model } = await runAttempt(backend, asked, policy, context, limits);
+    attempt === 1 ? request : { ...request, prompt: call.prompt, attempt, session: call.askedSession, anew: call.anew };
+  const onCallEnd = (end: () => Promise<void>): void => {
+    call.ends ??= [];
+    call.ends.push(end);
+  };
+  const { answer, error, usage, model } = await runAttempt(backend, asked, policy, context, limits, onCallEnd);
   limits?.endAttempt();
   if (call.round !== undefined) context.gate?.leave(answer !== undefined);
   call.usage = sumUsage(call.usage, usage);
@@ -202,10 +212,9 @@ function prepareReAsk(call: Call, answer: AgentAnswer, errors: readonly string[]
   if (++call.misfits >= SCHEMA_TRIES) return fail(call, new BackendError('schema', `${problem}.`));
   context.onRetry('schema', 0, call.attempts + 1);
   call.askedSession = backend.capabilities.sessions ? call.session : undefined;
-  call.prompt =
-    call.askedSession === undefined
-      ? reAskAnew(request.prompt, answer.text, errors, request.schema as object)
-      : reAskInSession(errors);
+  const anew = reAskAnew(request.prompt, answer.text, errors, request.schema as object);
+  call.anew = call.askedSession === undefined ? undefined : anew;
+  call.prompt = call.askedSession === undefined ? anew : reAskInSession(errors);
   return undefined;
 }
 

@@ -34,6 +34,7 @@ export function runAttempt(
   policy: CallPolicy,
   context: CallContext,
   limits: CallLimits | undefined,
+  onCallEnd: AgentRunContext['onCallEnd'],
 ): Promise<AttemptResult> {
   // One promise for all of it: a mocked call costs little more than this.
   return new Promise((resolve) => {
@@ -54,10 +55,11 @@ export function runAttempt(
         limits?.noteEvent(event);
         if (event.type === 'usage') usage = event.usage;
         if (event.type === 'model') model = event.model;
-        context.onEvent(mask && event.type === 'progress' ? { ...event, text: mask(event.text) } : event);
+        context.onEvent(mask && 'text' in event ? { ...event, text: mask(event.text) } : event);
       },
       onProcess: (pid) => context.onProcess(pid),
       onProcessEnd: (pid) => context.onProcessEnd(pid),
+      onCallEnd,
     };
     const finish = (result: AgentAnswer | BackendError): void => {
       if (!open) return;

@@ -74,7 +74,8 @@ export function createCallRunner(
   };
 
   const onEvent = (call: LiveCall, event: AgentEvent): void => {
-    if (event.type === 'progress') tell({ type: 'call.progress', n: call.n, label: call.label, text: event.text });
+    if (event.type === 'warning') warnOnce(event.text);
+    else if (event.type === 'progress') tell({ type: 'call.progress', n: call.n, label: call.label, text: event.text });
     else if (event.type === 'tool' && event.state === 'start') {
       tell({ type: 'call.progress', n: call.n, label: call.label, text: `tool ${event.name}` });
     } else if (event.type === 'usage')

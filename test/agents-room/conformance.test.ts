@@ -8,6 +8,7 @@ import { createCommandBackend } from '../../src/agents/command/command-backend.j
 import type { MockRule } from '../../src/agents/mock/mock-rules.js';
 import { createMockBackend } from '../../src/agents/mock/mock-backend.js';
 import { readUsage } from '../../src/agents/usage-words.js';
+import { type Action, removeAcpFiles, scriptAgent } from './acp-kit.js';
 import { describeConformance, type Step } from './conformance.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'wf-conformance-'));
@@ -77,4 +78,27 @@ function toProgramStep(step: Step): object {
   const exit = EXITS[error] ?? 1;
   const told = EXITS[error] ? undefined : { kind: error, retryAfterMs, message };
   return { exit, told, stderr: message, usage };
+}
+
+removeAcpFiles();
+describeConformance({ name: 'acp', make: (steps) => scriptAgent({ steps: steps.map(toActions) }).backend });
+
+const CODES: Record<string, number> = { auth: -32_000, rate_limit: 429, server: 500, overloaded: 529 };
+/** How an agent reports a failed turn with what it has cost: an error of the protocol has no place for that. */
+const failedTurn = (title: string): object => ({
+  jetbrains: { air: { version: 1, sessionFailure: { category: 'service', severity: 'error', title } } },
+});
+
+function toActions(step: Step): Action[] {
+  const { in: inputTokens, out: outputTokens, usd } = step.usage ?? {};
+  const spent: Action[] = [];
+  if (step.usage) spent.push({ tokens: { inputTokens, outputTokens } });
+  if (usd !== undefined) spent.push({ usd });
+  if ('hang' in step) return [{ hang: true }];
+  if ('echo' in step) return [...spent, { echo: true }];
+  if ('text' in step) return [...spent, { say: step.text, repeat: step.repeat }];
+  const message = step.message ?? step.error;
+  if (step.usage) return [...spent, { meta: failedTurn(message) }];
+  const data = step.retryAfterMs === undefined ? undefined : { retryAfterMs: step.retryAfterMs };
+  return [{ error: { code: CODES[step.error] ?? -32_603, message, data } }];
 }

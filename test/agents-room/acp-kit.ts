@@ -1,0 +1,73 @@
+/** Makes `acp` backends whose agent is ours: it speaks the real protocol over stdio and does what a script says. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build, stop } from 'esbuild';
+import { afterAll } from 'vitest';
+import { createAcpBackend } from '../../src/agents/acp/acp-backend.js';
+import type { AcpSettings } from '../../src/agents/acp/acp-settings.js';
+import type { AgentBackend } from '../../src/agents/backend.js';
+import { type CallOutcome, executeCall } from '../../src/agents/execute-call.js';
+import { makeContext, makePolicy, makeRequest, type NotedContext } from './call-kit.js';
+
+/** See fixtures/agents/testing/acp-agent.mjs. */
+export type Action = Record<string, unknown>;
+
+export interface AcpScript {
+  start?: Record<string, unknown>;
+  steps?: readonly (readonly Action[])[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'wf-acp-'));
+let files = 0;
+
+/** One file, so that each of its many starts loads what it needs of the SDK and no more. */
+export const AGENT = join(folder, 'acp-agent.mjs');
+await build({
+  entryPoints: [join(import.meta.dirname, '..', '..', 'fixtures', 'agents', 'testing', 'acp-agent.mjs')],
+  outfile: AGENT,
+  bundle: true,
+  minify: true,
+  platform: 'node',
+  format: 'esm',
+});
+await stop();
+
+/** To be called once in each test file that uses the kit. */
+export function removeAcpFiles(): void {
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+}
+
+export interface ScriptedAgent {
+  backend: AgentBackend;
+  context: NotedContext;
+  run(request?: Parameters<typeof makeRequest>[0], policy?: Parameters<typeof makePolicy>[0]): Promise<CallOutcome>;
+  /** What the agent noted, in order. */
+  notes(): { what: string; value: unknown }[];
+  noted(what: string): unknown[];
+}
+
+export function scriptAgent(script: AcpScript, settings: Partial<AcpSettings> = {}): ScriptedAgent {
+  const scriptFile = join(folder, `script-${files}.json`);
+  const noteFile = join(folder, `notes-${files++}.jsonl`);
+  writeFileSync(scriptFile, JSON.stringify({ steps: [[{ say: 'hello' }]], ...script }));
+  writeFileSync(noteFile, '');
+  const backend = createAcpBackend({
+    settings: { command: process.execPath, args: [AGENT, scriptFile, noteFile], ...settings },
+    name: 'scripted',
+    env: { PATH: process.env.PATH },
+  });
+  const context = makeContext();
+  const notes = (): { what: string; value: unknown }[] =>
+    readFileSync(noteFile, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  return {
+    backend,
+    context,
+    run: (request, policy) => executeCall(backend, makeRequest(request), makePolicy(policy), context),
+    notes,
+    noted: (what) => notes().flatMap((each) => (each.what === what ? [each.value] : [])),
+  };
+}
