@@ -62,6 +62,8 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
   },
   acp: {
     many: true,
+    presets: ACP_PRESETS,
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     async make({ command, settings, env, allowEnv, folder }) {
       const { createAcpBackend } = await import('./acp/acp-backend.js');
       const { parseCommandLine } = await import('./command/parse-command-line.js');
@@ -70,7 +72,6 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
       return createAcpBackend({ settings: set ?? { command: program, args }, env, allowEnv, folder });
     },
     settings: async () => (await import('./acp/acp-settings.js')).acpSettings,
-    presets: ACP_PRESETS,
   },
   mock: {
     madeUp: true,

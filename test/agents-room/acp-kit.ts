@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'wf-acp-'));
 let files = 0;
 
 /** One file, so that each of its many starts loads what it needs of the SDK and no more. */
-export const AGENT = join(folder, 'acp-agent.mjs');
+const AGENT = join(folder, 'acp-agent.mjs');
 await build({
   entryPoints: [join(import.meta.dirname, '..', '..', 'fixtures', 'agents', 'testing', 'acp-agent.mjs')],
   outfile: AGENT,
@@ -47,22 +47,31 @@ export interface ScriptedAgent {
   noted(what: string): unknown[];
 }
 
-export function scriptAgent(script: AcpScript, settings: Partial<AcpSettings> = {}): ScriptedAgent {
+/** Writes a script of the agent and gives the words that start it so. */
+export function writeAgentScript(script: AcpScript): { argv: string[]; notes(): { what: string; value: unknown }[] } {
   const scriptFile = join(folder, `script-${files}.json`);
   const noteFile = join(folder, `notes-${files++}.jsonl`);
   writeFileSync(scriptFile, JSON.stringify({ steps: [[{ say: 'hello' }]], ...script }));
   writeFileSync(noteFile, '');
+  return {
+    argv: [process.execPath, AGENT, scriptFile, noteFile],
+    notes: () =>
+      readFileSync(noteFile, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+  };
+}
+
+export function scriptAgent(script: AcpScript, settings: Partial<AcpSettings> = {}): ScriptedAgent {
+  const { argv, notes } = writeAgentScript(script);
+  const [command = '', ...args] = argv;
   const backend = createAcpBackend({
-    settings: { command: process.execPath, args: [AGENT, scriptFile, noteFile], ...settings },
+    settings: { command, args, ...settings },
     name: 'scripted',
     env: { PATH: process.env.PATH },
   });
   const context = makeContext();
-  const notes = (): { what: string; value: unknown }[] =>
-    readFileSync(noteFile, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
   return {
     backend,
     context,
