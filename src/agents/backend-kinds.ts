@@ -36,6 +36,16 @@ export interface BackendKind {
 }
 
 export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
+  claude: {
+    detected: true,
+    keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    async make({ settings, env, allowEnv, folder }) {
+      const { createClaudeBackend } = await import('./claude/claude-backend.js');
+      const set = settings as import('./claude/claude-settings.js').ClaudeSettings | undefined;
+      return createClaudeBackend({ settings: set, env, allowEnv, folder });
+    },
+    settings: async () => (await import('./claude/claude-settings.js')).claudeSettings,
+  },
   'ai-sdk': {
     detected: true,
     keys: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],

@@ -69,6 +69,8 @@ export interface BackendCapabilities {
   permissions: readonly Permission[];
   /** Milliseconds without a sign of life after which a call has stalled, where no other limit is set: for agents that may wait for ever. */
   idleTimeoutMs?: number;
+  /** Agent types that the backend itself knows, without a definition. */
+  agentTypes?: ReadonlySet<string>;
   /** Answers are made up: they are marked everywhere and fit only a run on the same backend. */
   madeUp?: boolean;
 }

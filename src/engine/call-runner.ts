@@ -99,7 +99,7 @@ export function createCallRunner(
     if (capabilities.madeUp) return;
     const type = call.options?.agentType;
     const agent = type === undefined ? undefined : options.definitions.get(type);
-    if (type !== undefined && agent === undefined) {
+    if (type !== undefined && agent === undefined && !capabilities.agentTypes?.has(type)) {
       warnOnce(`The backend ${name} has no agent of type ${JSON.stringify(type)}; its default agent answers.`);
     }
     const limits = call.options?.tools ?? call.options?.disallowedTools ?? agent?.tools ?? agent?.disallowedTools;

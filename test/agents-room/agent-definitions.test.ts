@@ -115,15 +115,15 @@ test('types that need no file', () => {
 });
 
 test('a backend by its name, never another one', async () => {
-  expect(BACKEND_NAMES).toEqual(['ai-sdk', 'command', 'mock']);
+  expect(BACKEND_NAMES).toEqual(['claude', 'ai-sdk', 'command', 'acp', 'mock']);
   expect((await createBackend('mock')).name).toBe('mock');
   expect((await createBackend('command', { command: 'cat' })).name).toBe('command');
   expect(
     await (await createBackend('command', { command: ['cat', 'a b'], env: { PATH: process.env.PATH } })).probe(),
   ).toMatchObject({ ok: true });
-  for (const name of ['', 'claud', 'toString', '__proto__']) {
+  for (const name of ['', 'nobody', 'toString', '__proto__']) {
     await expect(createBackend(name)).rejects.toThrow(
-      expect.objectContaining({ code: 'WF_BACKEND_UNKNOWN', remedy: expect.stringContaining('command, mock') }),
+      expect.objectContaining({ code: 'WF_BACKEND_UNKNOWN', remedy: expect.stringContaining('mock') }),
     );
   }
   await expect(createBackend('comand')).rejects.toThrow('Did you mean command?');

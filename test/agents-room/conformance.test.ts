@@ -9,6 +9,7 @@ import type { MockRule } from '../../src/agents/mock/mock-rules.js';
 import { createMockBackend } from '../../src/agents/mock/mock-backend.js';
 import { readUsage } from '../../src/agents/usage-words.js';
 import { type Action, removeAcpFiles, scriptAgent } from './acp-kit.js';
+import { scriptedClaude } from './claude-kit.js';
 import { describeConformance, type Step } from './conformance.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'wf-conformance-'));
@@ -59,6 +60,8 @@ function toRule(step: Step, attempt: number | undefined): MockRule {
   if ('echo' in step) throw new Error('mock does not look at the call');
   return { ...rule, reply: step.text.repeat(step.repeat ?? 1) };
 }
+
+describeConformance({ name: 'claude', make: (steps) => scriptedClaude(steps).backend });
 
 describeConformance({
   name: 'command',

@@ -1,10 +1,11 @@
 /** Executes calls by any program: prompt on stdin, answer on stdout, progress on stderr, outcome by exit code. */
-import { accessSync, constants, statSync } from 'node:fs';
-import { basename, delimiter, isAbsolute, join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { messageOf, WfError } from '../../shared/errors.js';
 import type { AgentAnswer, AgentBackend, AgentRequest, AgentRunContext, BackendCapabilities } from '../backend.js';
 import { BackendError } from '../backend.js';
 import { agentEnvironment } from '../agent-environment.js';
+import { findProgram } from '../find-program.js';
 import { tooLarge } from '../run-attempt.js';
 import { describeExit, describeStartFailure } from './exit-meaning.js';
 import { createStderrReader } from './read-stderr.js';
@@ -123,18 +124,6 @@ function openSchemaFile(schema: object): { path: string; remove(): void } {
       cause: error,
     });
   }
-}
-
-function findProgram(program: string, path: string): string | undefined {
-  const places = isAbsolute(program) ? [program] : path.split(delimiter).map((folder) => join(folder || '.', program));
-  return places.find((place) => {
-    try {
-      accessSync(place, constants.X_OK);
-      return statSync(place).isFile();
-    } catch {
-      return false;
-    }
-  });
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

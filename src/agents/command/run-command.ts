@@ -14,6 +14,8 @@ export interface CommandStart {
   signal: AbortSignal;
   /** Asked when the program must stop, ms. */
   graceMs(): number;
+  /** Takes the output as it comes; nothing is kept then, and `maxBytes` does not count. */
+  onStdout?(chunk: Buffer): void;
   onStderr(chunk: Buffer): void;
   onProcess(pid: number): void;
   onProcessEnd(pid: number): void;
@@ -81,6 +83,7 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
   let bytes = 0;
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
+    if (start.onStdout) return start.onStdout(chunk);
     if (bytes <= start.maxBytes) return void chunks.push(chunk);
     end.overflow = true;
     chunks.length = 0;

@@ -19,7 +19,7 @@ export interface AgentUnderTest {
   model: string;
   /** Why it cannot be run here, for example a program that is not installed. */
   missing(): string | undefined;
-  make(place: Place): AgentBackend | Promise<AgentBackend>;
+  make(place: Place, scenario?: Scenario): AgentBackend | Promise<AgentBackend>;
   /** What `wf run` needs to use it in that place; may write files into the project. */
   cli(place: Place): { flags: string[]; env?: Record<string, string> };
   /** Scenarios that it cannot go through, each with the reason as the table shows it. */

@@ -22,7 +22,7 @@ export const SCHEMA = {
 };
 export const GOOD = { verdict: 'yes', score: 3 };
 /** Tools by which agents ask their model for a structured answer. */
-const ANSWER_TOOL = /structured_?output|^json$/i;
+const ANSWER_TOOL = /structured_?output|placeholder|^json$/i;
 export const BAD = { verdict: 'maybe', score: 'high' };
 
 type Request = Parameters<typeof makeRequest>[0];
@@ -34,11 +34,15 @@ export interface Rig extends Place {
 }
 
 /** A place for one call, and the way to execute it there. */
-export async function openRig(agent: AgentUnderTest, steps: Parameters<typeof startFakeModel>[0]): Promise<Rig> {
+export async function openRig(
+  agent: AgentUnderTest,
+  steps: Parameters<typeof startFakeModel>[0],
+  name?: Scenario,
+): Promise<Rig> {
   const project = makeProject();
   const model = await startFakeModel(steps);
   const place = { project, model };
-  const backend = await agent.make(place);
+  const backend = await agent.make(place, name);
   if (backend.close) project.onDispose(() => backend.close?.());
   const context = makeContext();
   return {
@@ -65,7 +69,7 @@ export function describeAgent(agent: AgentUnderTest): void {
       needAgent(context, agent);
       const cannot = agent.cannot?.[name];
       recordResult(agent.name, agent.runs, name, cannot);
-      if (cannot === undefined) await work(await openRig(agent, steps));
+      if (cannot === undefined) await work(await openRig(agent, steps, name));
     });
   };
 
@@ -173,7 +177,9 @@ export function describeAgent(agent: AgentUnderTest): void {
       expect(processesMarked([project.root])).toEqual([]);
     });
 
-    const sleeper: ModelStep[] = [{ shell: 'sleep 301.25 & echo $! > started; wait' }, { text: 'too late' }];
+    // Not `sleep`: some agents refuse to wait so.
+    const waiting = 'mkfifo pipe; echo $$ > started; cat pipe';
+    const sleeper: ModelStep[] = [{ shell: waiting }, { text: 'too late' }];
     scenario('cancel while a tool runs', sleeper, async ({ run, context, project }) => {
       const outcome = run({ permission: 'full' });
       await waitFor('the tool', () => /^\d+\n/.test(readIfThere(project, 'started')), { timeoutMs: 30_000 });
@@ -216,7 +222,7 @@ export function describeAgent(agent: AgentUnderTest): void {
     scenario('agent type with tools', [{ json: GOOD }], async ({ run, model }) => {
       const tools = agent.definitionTools ?? [];
       const definition = { ...DEFINITION, tools };
-      const outcome = await run({ agent: definition, agentType: definition.name, schema: SCHEMA });
+      const outcome = await run({ agent: definition, agentType: definition.name, tools, schema: SCHEMA });
       expect(outputOf(outcome)).toEqual(GOOD);
       const [first] = model.requests;
       expect(first?.raw).toContain('You are REVIEWER-XYZ.');

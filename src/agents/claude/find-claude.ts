@@ -1,0 +1,44 @@
+/** Where the `claude` program is. It is never part of this package: the user installs it. */
+import { dirname, join, resolve } from 'node:path';
+import { findProgram } from '../find-program.js';
+
+/** Packages that hold the program itself, by platform. Their own start scripts may not have been run. */
+const PACKAGES = ['@anthropic-ai/claude-agent-sdk', '@anthropic-ai/claude-code'];
+
+export const INSTALL_CLAUDE =
+  'Install Claude Code (npm install -g @anthropic-ai/claude-code), or name its program as backends.claude.executable in .claude/wf.json.';
+
+export interface ClaudePlaces {
+  /** `backends.claude.executable` of the config. */
+  executable: string | undefined;
+  /** Start folder of the run, absolute. */
+  folder: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Path of the program, or `undefined`. A program that is named and not there is not replaced by another one. */
+export function findClaude({ executable, folder, env }: ClaudePlaces): string | undefined {
+  const path = env.PATH ?? '';
+  if (executable !== undefined) {
+    return findProgram(executable.includes('/') ? resolve(folder, executable) : executable, path);
+  }
+  return findProgram('claude', path) ?? findInPackages(folder) ?? findInHome(env.HOME);
+}
+
+function findInPackages(start: string): string | undefined {
+  const platform = `${process.platform}-${process.arch}`;
+  for (let folder = start; ; folder = dirname(folder)) {
+    for (const name of PACKAGES) {
+      for (const suffix of [platform, `${platform}-musl`]) {
+        const found = findProgram(join(folder, 'node_modules', `${name}-${suffix}`, 'claude'), '');
+        if (found !== undefined) return found;
+      }
+    }
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** Where its own installer puts it, for a shell whose PATH does not say so. */
+function findInHome(home: string | undefined): string | undefined {
+  return home === undefined ? undefined : findProgram(join(home, '.local', 'bin', 'claude'), '');
+}

@@ -1,0 +1,72 @@
+/** Runs the `claude` program for one turn of a session. */
+import { Buffer } from 'node:buffer';
+import type { AgentRunContext } from '../backend.js';
+import { BackendError } from '../backend.js';
+import { describeStartFailure } from '../command/exit-meaning.js';
+import { runCommand } from '../command/run-command.js';
+import { createJsonLines } from '../json-lines.js';
+import type { ClaudeMessage } from './claude-messages.js';
+import { createTurn, type Turn } from './read-turn.js';
+
+export interface ClaudeStart {
+  argv: readonly string[];
+  cwd: string;
+  cwdExists: boolean;
+  env: Record<string, string>;
+  messages: string;
+  needsAnswerTool: boolean;
+}
+
+export interface ClaudeEnd {
+  turn: Turn;
+  exitCode: number | null;
+  signal: string | null;
+  /** We ended it: going on made no sense. */
+  stopped: boolean;
+  /** The end of what it said on stderr. */
+  stderr: string;
+}
+
+const MAX_STDERR = 8_000;
+const STOP_GRACE_MS = 2_000;
+
+export async function runClaude(start: ClaudeStart, context: AgentRunContext): Promise<ClaudeEnd> {
+  const stopping = new AbortController();
+  const turn = createTurn({
+    onEvent: (event) => context.onEvent(event),
+    stop: () => stopping.abort(),
+    needsAnswerTool: start.needsAnswerTool,
+  });
+  let stderr = '';
+  const lines = createJsonLines(
+    (value) => turn.take((value ?? {}) as ClaudeMessage),
+    (line) => {
+      stderr = `${stderr}${line}\n`.slice(-MAX_STDERR);
+    },
+  );
+  const end = await runCommand({
+    argv: start.argv,
+    cwd: start.cwd,
+    env: start.env,
+    input: Buffer.from(start.messages),
+    maxBytes: Number.POSITIVE_INFINITY,
+    signal: AbortSignal.any([context.signal, stopping.signal]),
+    graceMs: () => (context.signal.aborted ? context.graceMs : Math.min(context.graceMs, STOP_GRACE_MS)),
+    onStdout: (chunk) => lines.push(chunk),
+    onStderr: (chunk) => {
+      stderr = `${stderr}${chunk.toString('utf8')}`.slice(-MAX_STDERR);
+    },
+    onProcess: (pid) => context.onProcess(pid),
+    onProcessEnd: (pid) => context.onProcessEnd(pid),
+  });
+  lines.end();
+  if (end.startError !== undefined) throw describeStartFailure('claude', end.startError, start.cwdExists);
+  if (context.signal.aborted) {
+    throw new BackendError('cancelled', 'The call was stopped.', { ...(turn.usage && { usage: turn.usage }) });
+  }
+  if (end.leftovers > 0) {
+    const text = `claude ended while ${end.leftovers} process(es) of it still ran; they were ended.`;
+    context.onEvent({ type: 'progress', text });
+  }
+  return { turn, exitCode: end.exitCode, signal: end.signal, stopped: stopping.signal.aborted, stderr };
+}

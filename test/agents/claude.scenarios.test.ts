@@ -1,0 +1,4 @@
+import { claudeAgent } from './support/claude-agent.js';
+import { describeAgent } from './support/conformance.js';
+
+describeAgent(claudeAgent);
