@@ -39,7 +39,8 @@ export async function killRun(handle: WfHandle): Promise<string> {
   return idOf(handle.stderr);
 }
 
-function readResult(stdout: string): unknown {
+/** What a run printed: JSON where it is, else the text. */
+export function readResult(stdout: string): unknown {
   try {
     return JSON.parse(stdout);
   } catch {
