@@ -13,7 +13,7 @@ import { runWf, startWf, type WfHandle, type WfOptions } from '../support/run-wf
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 
-export const LABELS = ['A', 'B', 'C', 'D', 'E', 'F'] as const;
+const LABELS = ['A', 'B', 'C', 'D', 'E', 'F'] as const;
 type Label = (typeof LABELS)[number];
 
 const FLOW = `export const meta = { name: 'life', description: 'One after the other, side by side, in a child' }
