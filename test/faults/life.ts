@@ -62,8 +62,8 @@ export interface Fault {
   name: string;
   /** Statuses that the struck run may be shown with. */
   statuses: readonly string[];
-  /** What is done to the run; what it gives is done once the gates are open, before its end is awaited. */
-  strike(victim: Victim): Promise<(() => void) | void> | (() => void) | void;
+  /** What is done to the run; then all gates are opened. */
+  strike(victim: Victim): Promise<void> | void;
   /** How the run is started, where that is part of the fault. */
   options?: Partial<WfOptions>;
   /** What starts the agents, where they must not share the fault. */
@@ -95,9 +95,8 @@ export async function live(fault: Fault, moment: Moment): Promise<Verdict> {
   const victim: Victim = { project, backend, handle, runId };
   await reach(victim, moment);
 
-  const after = await fault.strike(victim);
+  await fault.strike(victim);
   backend.openAllGates();
-  after?.();
   const first = await handle.done;
   const verdict: Verdict = { wrongResults: [], lostResults: [], processesLeft: [], wrongStatuses: [] };
   verdict.processesLeft.push(...(await takeLeft(project)));
