@@ -21,7 +21,10 @@ export interface AgentOptions<Schema extends JsonSchema = JsonSchema> {
   /** Model of this call, as the backend names it; `'inherit'` is the run's. */
   model?: string | null;
   effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max' | null;
-  /** A git work tree of its own. A call is never run without the isolation that it asks for. */
+  /**
+   * A git worktree of its own, from the commit that is checked out. It is kept, with its branch, when the call leaves changes
+   * in it. A call is never run without the isolation that it asks for: where none can be made it throws.
+   */
   isolation?: 'worktree' | null;
   /** A definition of `.claude/agents`, by name, or one built into the backend. An unknown name throws before anything is spent. */
   agentType?: string | null;

@@ -23,6 +23,7 @@ export type BackendErrorKind =
   | 'protocol'
   | 'empty'
   // Concern this call alone.
+  | 'isolation'
   | 'timeout'
   | 'stalled'
   | 'refused'

@@ -29,6 +29,7 @@ const MEANINGS: Record<BackendErrorKind, Meaning> = {
   network: { code: 'WF_AGENT_UNREACHABLE' },
   protocol: { code: 'WF_AGENT_UNREACHABLE' },
   empty: { code: 'WF_AGENT_EMPTY' },
+  isolation: { code: 'WF_WORKTREE', name: 'WorktreeError' },
   timeout: { code: 'WF_AGENT_TIMEOUT' },
   stalled: { code: 'WF_AGENT_STALLED', name: 'StallError' },
   refused: { code: 'WF_AGENT_REFUSED' },

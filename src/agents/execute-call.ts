@@ -3,7 +3,7 @@
  * Never throws: whatever happens is an outcome.
  */
 import { messageOf } from '../shared/errors.js';
-import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
+import type { CallUsage, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
 import { type AgentAnswer, type AgentBackend, type AgentEvent, type AgentRequest, BackendError } from './backend.js';
 import { describeFailure, refuseSchema } from './call-failure.js';
 import { type CallLimits, createCallLimits } from './call-limits.js';
@@ -46,8 +46,10 @@ export interface CallContext {
   mask?: Mask;
 }
 
-export type CallOutcome =
-  /** `output` is the JSON text of the answer: a JSON string without a schema, any JSON value with one. */
+/** `worktrees`: those that the call left behind, in the order of its attempts; absent when there are none. */
+export type CallOutcome = {
+  worktrees?: KeptWorktree[];
+} /** `output` is the JSON text of the answer: a JSON string without a schema, any JSON value with one. */ & (
   | { kind: 'ok'; output: string; usage: CallUsage | undefined; model?: string; session?: string; attempts: number }
   | {
       kind: 'failed';
@@ -61,7 +63,8 @@ export type CallOutcome =
       session?: string;
     }
   /** We stopped it: nothing that it printed is an answer, but what it had spent by then is told. */
-  | { kind: 'cancelled'; usage: CallUsage | undefined; attempts: number };
+  | { kind: 'cancelled'; usage: CallUsage | undefined; attempts: number }
+);
 
 /** What a call has behind it when it is started anew at a person's request. */
 export type EarlierAttempts = Pick<CallOutcome, 'attempts' | 'usage'>;

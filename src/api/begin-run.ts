@@ -5,29 +5,30 @@ import { Engine } from '../engine/engine.js';
 import type { EngineEnd } from '../engine/engine-options.js';
 import type { EventListener } from '../engine/events.js';
 import type { SandboxLink } from '../engine/sandbox-link.js';
-import { type CarriedLines, carryLines } from '../journal/carry.js';
 import { describeDamage } from '../journal/read-journal.js';
-import type { JournalStore } from '../journal/store.js';
 import { openEventLog } from '../runs/event-log.js';
 import { type Heartbeat, startHeartbeat } from '../runs/heartbeat.js';
 import { holdLineageLock } from '../runs/lineage-lock.js';
 import type { RunRecord } from '../runs/records.js';
 import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { isoTime } from '../shared/clock.js';
-import { messageOf, WfError } from '../shared/errors.js';
+import { messageOf } from '../shared/errors.js';
 import { emptyCounts, emptyUsage } from '../shared/outcome.js';
 import { processStartTime } from '../shared/process-info.js';
 import { openNamedBackends } from './choose-run-backend.js';
 import { finishRun } from './finish-run.js';
 import { freeMemory } from './free-memory.js';
 import { createHashDeps } from './hash-deps.js';
+import { collectWorktrees } from './kept-worktrees.js';
 import { describeSpentBudget } from './limit-changes.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { type ResumeNotices, watchResume } from './resume-notices.js';
 import type { RunHandle, RunParts } from './run-parts.js';
 import { serveControl } from './serve-control.js';
-import { startedEvent } from './started-event.js';
 import type { SourceJournal } from './source-run.js';
+import { startedEvent } from './started-event.js';
+import { takeOver } from './take-over.js';
+import { findWorktreesFolder } from './worktrees-folder.js';
 
 export interface Beginning
   extends Pick<
@@ -56,11 +57,13 @@ export function beginRun(base: Beginning): RunHandle {
   const events = openEventLog(`${folder}/${EVENTS_FILE}`);
   let heartbeat: Heartbeat | undefined;
   let watch: ResumeNotices | undefined;
+  const worktrees = collectWorktrees(base.sourceJournal, places);
   const tell: EventListener = (event) => {
     events.write(event);
     if (event.type === 'warning' && notices.length < MAX_NOTICES && !notices.includes(event.message))
       notices.push(event.message);
     watch?.take(event);
+    worktrees.take(event);
     // Large args stand in the record, so it is not written anew for every change.
     if (event.type.startsWith('call.') && (prepared.argsJson?.length ?? 0) < SMALL_ARGS) heartbeat?.beatSoon();
     try {
@@ -148,6 +151,7 @@ export function beginRun(base: Beginning): RunHandle {
       permission: options.permission,
       startFolder: prepared.startFolder,
       projectRoot: places.root,
+      worktrees: () => ({ folder: findWorktreesFolder(places.root), env: places.env, owner: record.owner }),
       journal,
       carried,
       sandbox,
@@ -196,7 +200,8 @@ export function beginRun(base: Beginning): RunHandle {
     });
     const beat = (): void => heartbeat.beat();
     const lock = holdLineageLock({ claim, onNotice: (message) => warn('WF_NOTICE', message), onDoubt: beat });
-    const parts = (): RunParts => ({ ...base, lock, engine: running, heartbeat, events, tell, guard, notices });
+    const shared = { lock, heartbeat, events, tell, notices, worktrees: worktrees.all };
+    const parts = (): RunParts => ({ ...base, ...shared, engine: running, guard });
     const done = running
       .run()
       .catch(
@@ -206,6 +211,7 @@ export function beginRun(base: Beginning): RunHandle {
         ended.abort();
         control.close();
         watch?.close();
+        await worktrees.close((message) => warn('WF_NOTICE', message));
         await named.close().catch((error: unknown) => warn('WF_BACKEND_CLOSE', messageOf(error)));
         return finishRun(parts(), end);
       });
@@ -223,15 +229,4 @@ export function beginRun(base: Beginning): RunHandle {
     events.close();
     throw error;
   }
-}
-
-/** @throws WfError `WF_RUNS_DIR` when the lines cannot be written: nothing has been spent yet, so nothing is lost by stopping */
-function takeOver(source: SourceJournal | undefined, journal: JournalStore): CarriedLines | undefined {
-  if (source === undefined) return undefined;
-  const carried = carryLines(source.journal, source.runId, journal);
-  const { lines, reason } = journal.unwritten;
-  if (lines === 0) return carried;
-  throw new WfError('WF_RUNS_DIR', `The journal of the new run cannot be written (${reason}); nothing was started.`, {
-    remedy: 'Make room on the disk, or name another place with --runs-dir.',
-  });
 }

@@ -10,6 +10,7 @@ import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
 import type { PreparedRun } from './prepare-run.js';
 import type { RunResult } from './run-options.js';
 import type { RunParts } from './run-parts.js';
+import { nameTheirWorktrees } from './worktrees-folder.js';
 
 interface Outcome {
   status: RunStatus;
@@ -56,6 +57,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     usage: engine.tally.usage,
     ...(outcome.error === undefined ? {} : { error: outcome.error }),
     journalComplete: unwritten === 0,
+    ...(parts.worktrees.length === 0 ? {} : { worktrees: [...parts.worktrees] }),
   };
   parts.tell({
     t: isoTime(clock.now()),
@@ -181,6 +183,7 @@ function makeState(parts: RunParts, outcome: Outcome, endedAt: string, unwritten
     phases: engine.tally.phases.map(({ title, counts }) => ({ title, counts: { ...counts } })),
     failures: engine.tally.failures.map((failure) => ({ ...failure })),
     ...(engine.tally.scriptErrors === undefined ? {} : { scriptErrors: engine.tally.scriptErrors }),
+    ...(parts.worktrees.length === 0 ? {} : { worktrees: [...parts.worktrees] }),
     journal: { complete: unwritten === 0, bytes: journal.size, unwritten },
     notices,
   };
@@ -206,7 +209,7 @@ async function prune({ prepared, record, given, tell, clock }: RunParts): Promis
   const warn = (message: string): void => {
     tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_PRUNE', message });
   };
-  for (const message of report.warnings) warn(message);
+  for (const message of [...report.warnings, ...nameTheirWorktrees(report, prepared.places.root)]) warn(message);
   const lost = report.removed.filter((run) => run.resumable);
   if (lost.length > 0) {
     const names = lost.slice(0, 5).map((run) => `${run.runId} (${run.workflow})`);

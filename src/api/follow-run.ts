@@ -92,6 +92,7 @@ const TYPES: Record<RunEvent['type'], true> = {
   'call.started': true,
   'call.progress': true,
   'call.retry': true,
+  'call.worktree': true,
   'call.finished': true,
   phase: true,
   log: true,

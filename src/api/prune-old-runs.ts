@@ -1,6 +1,7 @@
 import { type PruneReport, pruneRuns } from '../runs/prune-runs.js';
 import { findPlaces } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
+import { nameTheirWorktrees } from './worktrees-folder.js';
 
 /** Removes all but the newest runs of the project; live runs and their sources stay. */
 export async function pruneOldRuns(
@@ -9,6 +10,8 @@ export async function pruneOldRuns(
     dryRun?: boolean | undefined;
   } = {},
 ): Promise<PruneReport> {
-  const { runsFolder } = findPlaces(options);
-  return pruneRuns({ runsFolder, keep: options.keep ?? 50, dryRun: options.dryRun ?? false });
+  const { runsFolder, root } = findPlaces(options);
+  const report = await pruneRuns({ runsFolder, keep: options.keep ?? 50, dryRun: options.dryRun ?? false });
+  report.warnings.push(...nameTheirWorktrees(report, root));
+  return report;
 }

@@ -12,7 +12,7 @@ import {
 } from '../journal/read-journal.js';
 import { EVENTS_FILE, JOURNAL_FILE } from '../runs/runs-folder.js';
 import { systemCode, WfError } from '../shared/errors.js';
-import type { CallStatus, ErrorRecord } from '../shared/outcome.js';
+import type { CallStatus, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
 
 /** One call of `wf show --json`. */
 export interface CallView {
@@ -32,6 +32,8 @@ export interface CallView {
   startedAt: string | null;
   endedAt: string | null;
   error?: ErrorRecord;
+  /** Worktrees that it left behind; absent when there are none. */
+  worktrees?: KeptWorktree[];
 }
 
 /** One call with all that is known of it. Prompt, options and answer are there only where one call was asked for. */
@@ -153,6 +155,7 @@ function fromResult(entry: ResultEntry, seen: CallDetail | undefined): CallDetai
     startedAt: entry.startedAt ?? null,
     endedAt: entry.endedAt ?? null,
     ...(entry.error === undefined ? {} : { error: entry.error }),
+    ...(entry.worktrees === undefined ? {} : { worktrees: entry.worktrees }),
     ...(entry.usage === undefined ? {} : { usage: entry.usage }),
     ...(entry.model === undefined ? {} : { model: entry.model }),
     ...(entry.backend === undefined ? {} : { backend: entry.backend }),
@@ -169,6 +172,11 @@ interface SeenEvent {
   attempt?: number;
   error?: ErrorRecord;
   status?: CallStatus;
+  state?: string;
+  path?: string;
+  branch?: string;
+  base?: string;
+  kept?: KeptWorktree;
 }
 
 /** Events tell of calls that have no line: queued, started, refused. They are for display; a lost event loses a row here. */
@@ -188,6 +196,8 @@ function readEvents(folder: string, running: boolean, calls: Map<number, CallDet
       call.status = running ? 'running' : 'no-result';
       call.startedAt ??= event.t;
       call.attempts = event.attempt ?? call.attempts;
+    } else if (event.type === 'call.worktree') {
+      noteWorktree(call, event, running);
     } else if (event.type === 'call.finished') {
       // Only the journal says that a call has an answer.
       if (event.status === 'failed') call.status = 'failed';
@@ -195,6 +205,17 @@ function readEvents(folder: string, running: boolean, calls: Map<number, CallDet
       if (event.error !== undefined) call.error = event.error;
     }
   }
+}
+
+/** Of a call without a line, by what was told of it: made, and then kept or removed. */
+function noteWorktree(call: CallDetail, { state, path, branch, base, kept }: SeenEvent, running: boolean): void {
+  if (path === undefined || branch === undefined || base === undefined) return;
+  const others = (call.worktrees ?? []).filter((known) => known.path !== path);
+  const doubt = running ? 'in use' : 'its call was cut off; what is in it was not looked at';
+  const made = { path, branch, base, files: [], fileCount: 0, commits: 0, doubt };
+  const now = state === 'removed' ? others : [...others, kept ?? made];
+  if (now.length > 0) call.worktrees = now;
+  else delete call.worktrees;
 }
 
 function newCall(event: SeenEvent, running: boolean): CallDetail {

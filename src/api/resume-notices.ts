@@ -1,4 +1,5 @@
 /** What a person should know of a resume while it goes on: what was cut off before, what changed, and what no key can see. */
+import { existsSync } from 'node:fs';
 import type { LiveCall } from '../engine/engine-options.js';
 import type { RunEvent } from '../engine/events.js';
 import type { CarriedLines, KeptResult } from '../journal/carry.js';
@@ -85,7 +86,14 @@ function describeCutOff(started: readonly StartedCall[], results: readonly KeptR
     open.length === 1
       ? '1 call of the source run was started and has'
       : `${open.length} calls of the source run were started and have`;
-  return `${calls} no result recorded: ${names.join(', ')}${open.length > names.length ? ', …' : ''}. What they did outside (files, pushes, requests) is not known, is not taken back, and may be done again: look at the workspace.`;
+  const left = open.flatMap(({ n, worktrees }) =>
+    worktrees.filter(({ path }) => existsSync(path)).map(({ path, branch }) => `#${n} in ${path}, branch ${branch}`),
+  );
+  const kept =
+    left.length === 0
+      ? ''
+      : ` Kept as it was left: ${left.slice(0, NAMED).join('; ')}${left.length > NAMED ? '; …' : ''}.`;
+  return `${calls} no result recorded: ${names.join(', ')}${open.length > names.length ? ', …' : ''}. What they did outside (files, pushes, requests) is not known, is not taken back, and may be done again: look at the workspace.${kept}`;
 }
 
 function findChanged(

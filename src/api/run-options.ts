@@ -1,7 +1,7 @@
 /** What a run can be asked for, and where each value comes from. */
 import type { AgentBackend, Permission } from '../agents/backend.js';
 import type { PriceTable } from '../agents/price-usage.js';
-import type { EventListener } from '../engine/events.js';
+import type { CallWorktree, EventListener } from '../engine/events.js';
 import type { RunOptions, RunRecord } from '../runs/records.js';
 import type { Clock } from '../shared/clock.js';
 import { WfError } from '../shared/errors.js';
@@ -91,6 +91,8 @@ export interface RunResult {
   usage: Usage;
   /** False while lines of the journal could not be written. */
   journalComplete: boolean;
+  /** Those that calls left behind, and those that reused answers name; absent when there are none. */
+  worktrees?: CallWorktree[];
   notices: string[];
 }
 

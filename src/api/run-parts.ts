@@ -1,7 +1,7 @@
 import type { AgentBackend } from '../agents/backend.js';
 import type { Guard } from '../agents/guard/start-guard.js';
 import type { Engine } from '../engine/engine.js';
-import type { EventListener } from '../engine/events.js';
+import type { CallWorktree, EventListener } from '../engine/events.js';
 import type { JournalStore } from '../journal/store.js';
 import type { HeldClaim } from '../runs/claims.js';
 import type { LineageLock } from '../runs/lineage-lock.js';
@@ -44,5 +44,6 @@ export interface RunParts {
   guard: Guard | undefined;
   sourceJournal: SourceJournal | undefined;
   notices: string[];
+  worktrees: readonly CallWorktree[];
   startedAt: number;
 }

@@ -10,9 +10,18 @@ export interface StartedCall {
   key: string | undefined;
   /** An outcome was told: an answer, or a failure. */
   settled: boolean;
+  /** Worktrees that were made for it and not told to be gone. */
+  worktrees: Place[];
 }
 
-const TYPES = ['"call.queued"', '"call.started"', '"call.finished"'];
+/** A worktree by the names that events give it. */
+export interface Place {
+  path: string;
+  branch: string;
+  base: string;
+}
+
+const TYPES = ['"call.queued"', '"call.started"', '"call.finished"', '"call.worktree"'];
 
 /** In call order; none where there is no account of events. */
 export function readStartedCalls(folder: string): StartedCall[] {
@@ -24,13 +33,27 @@ export function readStartedCalls(folder: string): StartedCall[] {
     if (event === undefined) continue;
     if (event.type === 'call.queued' && typeof event.key === 'string') keys.set(event.n, event.key);
     else if (event.type === 'call.started')
-      started.set(event.n, { n: event.n, label: event.label ?? '', key: keys.get(event.n), settled: false });
+      started.set(event.n, {
+        n: event.n,
+        label: event.label ?? '',
+        key: keys.get(event.n),
+        settled: false,
+        worktrees: started.get(event.n)?.worktrees ?? [],
+      });
+    else if (event.type === 'call.worktree') noteWorktree(started.get(event.n), event);
     else if (event.type === 'call.finished' && event.status !== 'no-result') {
       const call = started.get(event.n);
       if (call !== undefined) call.settled = true;
     }
   }
   return [...started.values()].sort((a, b) => a.n - b.n);
+}
+
+function noteWorktree(call: StartedCall | undefined, event: SeenEvent): void {
+  const { path, branch, base } = event;
+  if (call === undefined || path === undefined || branch === undefined || base === undefined) return;
+  call.worktrees = call.worktrees.filter((place) => place.path !== path);
+  if (event.state !== 'removed') call.worktrees.push({ path, branch, base });
 }
 
 /** Keys of the calls that were started. */
@@ -45,9 +68,16 @@ function readLines(file: string): string[] {
   }
 }
 
-function parseEvent(
-  line: string,
-): { type: string; n: number; label?: string; key?: string; status?: string } | undefined {
+interface SeenEvent extends Partial<Place> {
+  type: string;
+  n: number;
+  label?: string;
+  key?: string;
+  status?: string;
+  state?: string;
+}
+
+function parseEvent(line: string): SeenEvent | undefined {
   try {
     return JSON.parse(line);
   } catch {

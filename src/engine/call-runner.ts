@@ -6,6 +6,7 @@ import { type CallOutcome, type EarlierAttempts, executeCall } from '../agents/e
 import { addCost } from '../agents/price-usage.js';
 import { createRateGate, type RateGate } from '../agents/rate-gate.js';
 import type { CallUsage } from '../shared/outcome.js';
+import { createCallIsolation, needsWorktree } from './call-isolation.js';
 import type { EngineOptions, LiveCall } from './engine-options.js';
 import type { UntimedEvent } from './run-voice.js';
 
@@ -19,6 +20,8 @@ export interface CallRunner {
   halt(): void;
   /** A recorded failure of that call: its next attempt is new work for the backend. */
   countFailure(key: string, path: string, nth: number): void;
+  /** Resolves when nothing of ended calls is left to be cleared away. */
+  idle(): Promise<void>;
 }
 
 type Tell = (event: UntimedEvent) => void;
@@ -107,6 +110,8 @@ export function createCallRunner(
       warnOnce(`The backend ${name} cannot limit the tools of an agent.`);
   };
 
+  const isolation = createCallIsolation(options, tell);
+
   const gateOf = (backend: AgentBackend): RateGate => {
     const known = gates.get(backend.name);
     if (known !== undefined) return known;
@@ -136,12 +141,6 @@ export function createCallRunner(
         );
       tellUnenforced(backend, call);
       call.backend = { name: backend.name, madeUp: backend.capabilities.madeUp === true };
-      if (given?.isolation === 'worktree' && backend.capabilities.madeUp !== true) {
-        return failed(
-          'WF_AGENT_OPTIONS',
-          "isolation 'worktree' is not available yet, and a call is never run without the isolation that it asks for.",
-        );
-      }
       const cwd = resolveInside(options, given?.cwd);
       if (cwd === undefined)
         return failed('WF_AGENT_OPTIONS', `option cwd leaves the project: ${JSON.stringify(given?.cwd)}.`);
@@ -164,15 +163,19 @@ export function createCallRunner(
         gate: gateOf(backend),
         noMoreAttempts: noMoreAttempts.signal,
       };
+      const isolated = needsWorktree(backend, call) ? await isolation.open(backend, call) : undefined;
+      const asked = isolated?.backend ?? backend;
       let earlier: EarlierAttempts | undefined;
       for (let { signal } = controller; ; ) {
-        const outcome = await executeCall(backend, request, policy, { ...context, signal }, earlier);
+        const outcome = await executeCall(asked, request, policy, { ...context, signal }, earlier);
         if (!again.delete(n) || outcome.kind !== 'cancelled') {
           controllers.delete(n);
           if (outcome.usage !== undefined) {
             const model = outcome.kind === 'ok' ? outcome.model : undefined;
             outcome.usage = addCost(outcome.usage, model ?? request.model, options.prices);
           }
+          const worktrees = await isolated?.finish();
+          if (worktrees !== undefined && worktrees.length > 0) outcome.worktrees = worktrees;
           return outcome;
         }
         earlier = outcome;
@@ -202,6 +205,7 @@ export function createCallRunner(
       const id = identity(key, path, nth);
       failures.set(id, (failures.get(id) ?? 0) + 1);
     },
+    idle: isolation.idle,
   };
 }
 

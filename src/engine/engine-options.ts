@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../agents/agent-definitions.js';
 import type { AgentBackend, Permission } from '../agents/backend.js';
 import type { CallPolicy } from '../agents/execute-call.js';
 import type { PriceTable } from '../agents/price-usage.js';
+import type { WorktreePlace } from '../agents/worktree/run-worktrees.js';
 import type { CarriedLines } from '../journal/carry.js';
 import type { JournalStore } from '../journal/store.js';
 import type { CheckedScript } from '../script/checked-script.js';
@@ -42,6 +43,8 @@ export interface EngineOptions {
   /** Absolute start folder, and the project root. */
   startFolder: string;
   projectRoot: string;
+  /** Where isolated calls get their worktrees; asked once, and only if there is such a call. */
+  worktrees(): WorktreePlace;
   journal: JournalStore;
   carried: CarriedLines | undefined;
   sandbox: SandboxLink;

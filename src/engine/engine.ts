@@ -118,6 +118,7 @@ export class Engine {
     // A failure that concerns all calls lets what is in flight finish; every other end stops it.
     if (end.how !== 'shared-failure' && end.how !== 'drained') this.#runner.abortAll();
     await this.#dispatcher.idle();
+    await this.#runner.idle();
     await sandbox.gone;
     this.#batch.commit();
     this.tally.close();
@@ -329,6 +330,7 @@ export class Engine {
       status: 'ok',
       reused: true,
       from: result.from,
+      ...(result.worktrees === undefined ? {} : { worktrees: result.worktrees }),
       attempts: 0,
       durationMs: 0,
     });

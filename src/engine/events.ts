@@ -2,7 +2,16 @@
  * What happens in a run, for people and reporters. Events are never needed to resume:
  * the journal is the truth, and an event is told only after the journal line that it speaks of.
  */
-import type { CallStatus, CallUsage, Counts, ErrorRecord, RunStatus, ScriptErrors, Usage } from '../shared/outcome.js';
+import type {
+  CallStatus,
+  CallUsage,
+  Counts,
+  ErrorRecord,
+  KeptWorktree,
+  RunStatus,
+  ScriptErrors,
+  Usage,
+} from '../shared/outcome.js';
 
 /** `t` is ISO 8601 UTC. `n` numbers the calls of a run in call order, from 1. */
 export type RunEvent = { t: string } & (
@@ -25,6 +34,18 @@ export type RunEvent = { t: string } & (
   | { type: 'call.started'; n: number; label: string; phase: string | null; attempt: number }
   | { type: 'call.progress'; n: number; label: string; text: string }
   | { type: 'call.retry'; n: number; label: string; kind: string; delayMs: number; attempt: number }
+  /** Of a call with isolation `worktree`; `kept` where it stays, with what is in it. */
+  | {
+      type: 'call.worktree';
+      n: number;
+      label: string;
+      state: 'made' | 'kept' | 'removed';
+      path: string;
+      branch: string;
+      /** Commit at which it began. */
+      base: string;
+      kept?: KeptWorktree;
+    }
   | {
       type: 'call.finished';
       n: number;
@@ -36,6 +57,8 @@ export type RunEvent = { t: string } & (
       from: string | null;
       error?: ErrorRecord;
       usage?: CallUsage;
+      /** Worktrees that it left behind, a reused one when its answer was made; absent when there are none. */
+      worktrees?: KeptWorktree[];
       attempts: number;
       /** ms from dispatch to outcome; 0 for a reused one. */
       durationMs: number;
@@ -54,6 +77,8 @@ export type RunEvent = { t: string } & (
       usage: Usage;
       phases: PhaseCounts[];
       failures: Failure[];
+      /** Those that calls of this run left behind, and those that reused answers name; absent when there are none. */
+      worktrees?: CallWorktree[];
       /** Absent when there were none. */
       scriptErrors?: ScriptErrors;
       error?: ErrorRecord;
@@ -82,6 +107,13 @@ export interface Failure {
   message: string;
   recovered: boolean;
 }
+
+export type CallWorktree = KeptWorktree & {
+  n: number;
+  label: string;
+  /** The run whose call left it, where that is not this one. */
+  from?: string;
+};
 
 export type EventListener = (event: RunEvent) => void;
 

@@ -71,6 +71,7 @@ export function createRunJournal(
         kind: outcome.kind,
         madeUp: details.madeUp,
         usage: outcome.usage,
+        worktrees: outcome.worktrees,
         error: ok ? undefined : { code: outcome.error.code, message: outcome.error.message },
         backend: details.backend,
         model: ok ? outcome.model : undefined,

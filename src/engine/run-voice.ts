@@ -1,6 +1,6 @@
 /** Words for what happens in a run: the engine says what it does here, and listeners hear it with its time. */
 import { type Clock, isoTime } from '../shared/clock.js';
-import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
+import type { CallUsage, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
 import type { LiveCall } from './engine-options.js';
 import type { EventListener, RunEvent } from './events.js';
 
@@ -19,6 +19,7 @@ export interface FinishedCall {
   status: 'ok' | 'failed' | 'skipped' | 'no-result';
   error?: ErrorRecord | undefined;
   usage?: CallUsage | undefined;
+  worktrees?: KeptWorktree[] | undefined;
   attempts: number;
 }
 
@@ -32,7 +33,7 @@ export function createRunVoice(clock: Clock, listener: EventListener): RunVoice 
         ...{ type: 'call.finished', n, label, phase, status: 'failed', error },
         ...{ reused: false, from: null, attempts: 0, durationMs: 0 },
       }),
-    tellFinished: (call, { status, error, usage, attempts }) =>
+    tellFinished: (call, { status, error, usage, worktrees, attempts }) =>
       tell({
         type: 'call.finished',
         n: call.n,
@@ -43,6 +44,7 @@ export function createRunVoice(clock: Clock, listener: EventListener): RunVoice 
         from: null,
         ...(error === undefined ? {} : { error }),
         ...(usage === undefined ? {} : { usage }),
+        ...(worktrees === undefined ? {} : { worktrees }),
         attempts,
         durationMs: call.startedAt === 0 ? 0 : clock.now() - call.startedAt,
       }),

@@ -32,6 +32,8 @@ export interface KeptResult {
   size: number;
   outputTokens: number;
   usd: number | null;
+  /** That its call left behind. */
+  worktrees?: ResultEntry['worktrees'];
   /** Place of the answer in the source journal; of the whole line where `canonical` is false. */
   outputOffset: number;
   canonical: boolean;
@@ -230,6 +232,7 @@ function copyResult(
     size: candidate.size,
     outputTokens: header.usage?.outputTokens ?? 0,
     usd: header.usage?.usd ?? null,
+    ...(header.worktrees === undefined ? {} : { worktrees: header.worktrees }),
     outputOffset: candidate.offset + (answerAt ?? 0),
     canonical: answerAt !== undefined,
     lineOffset: candidate.offset,

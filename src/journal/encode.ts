@@ -12,6 +12,7 @@ export function encodeResult(entry: ResultFields, outputJson: string | undefined
   let text = resultHeader(entry);
   if (entry.madeUp) text += ',"madeUp":true';
   if (entry.usage !== undefined) text += `,"usage":${JSON.stringify(entry.usage)}`;
+  if (entry.worktrees !== undefined) text += `,"worktrees":${JSON.stringify(entry.worktrees)}`;
   if (outputJson !== undefined) text += `,"size":${Buffer.byteLength(outputJson)},"output":${outputJson}`;
   if (entry.error !== undefined) text += `,"error":${JSON.stringify(entry.error)}`;
   if (entry.backend !== undefined) text += `,"backend":${JSON.stringify(entry.backend)}`;

@@ -22,6 +22,14 @@ const isUsage: Check = (value) =>
   (value.cacheReadTokens === undefined || isNumber(value.cacheReadTokens)) &&
   (value.usd == null || isNumber(value.usd)) &&
   (value.usdSource === undefined || isUsdSource(value.usdSource));
+const isWorktree: Check = (value) =>
+  isObject(value) &&
+  [value.path, value.branch, value.base].every(isText) &&
+  Array.isArray(value.files) &&
+  value.files.every(isText) &&
+  [value.fileCount, value.commits].every(isNumber) &&
+  (value.doubt === undefined || isText(value.doubt));
+const isWorktrees: Check = (value) => Array.isArray(value) && value.every(isWorktree);
 const isError: Check = (value) => isObject(value) && isText(value.code) && isText(value.message);
 
 const NEEDED: Record<string, [string, Check][]> = {
@@ -61,6 +69,7 @@ const MAY_BE: Record<string, Check> = {
   prompt: isText,
   opts: isObject,
   usage: isUsage,
+  worktrees: isWorktrees,
   model: isText,
   backend: isText,
   madeUp: isFlag,

@@ -39,6 +39,17 @@ const callUsageSchema = z.object({
   usdSource: z.enum(['reported', 'priced', 'unknown']).optional(),
 });
 
+/** A worktree that the call left behind, as it was then. */
+const worktreeSchema = z.looseObject({
+  path: z.string(),
+  branch: z.string(),
+  base: z.string(),
+  files: z.array(z.string()),
+  fileCount: z.number(),
+  commits: z.number(),
+  doubt: z.string().optional(),
+});
+
 export const resultEntrySchema = z.object({
   ...place,
   type: z.literal('result'),
@@ -54,6 +65,7 @@ export const resultEntrySchema = z.object({
   prompt: z.string().optional(),
   opts: z.record(z.string(), z.unknown()).optional(),
   usage: callUsageSchema.optional(),
+  worktrees: z.array(worktreeSchema).optional(),
   model: z.string().optional(),
   backend: z.string().optional(),
   /** The answer was made up (`mock`). */

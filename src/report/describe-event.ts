@@ -1,6 +1,6 @@
 /** One line of plain words for each event. Labels and messages are foreign text: cleaned and of bounded length. */
 import type { Failure, RunEvent } from '../engine/events.js';
-import type { CallStatus, CallUsage } from '../shared/outcome.js';
+import type { CallStatus, CallUsage, KeptWorktree } from '../shared/outcome.js';
 import { cleanLine } from './clean-line.js';
 import { formatDuration, formatTokens, plural } from './format.js';
 import type { Paint } from './paint.js';
@@ -55,6 +55,8 @@ export function describeEvent(event: RunEvent, paint: Paint): string {
       const wait = formatDuration(event.delayMs);
       return paint.doubtful(`${nameCall(event)}: tried again in ${wait} (${event.kind}, attempt ${event.attempt})`);
     }
+    case 'call.worktree':
+      return describeWorktreeNews(event, paint);
     case 'call.finished':
       return describeCallEnd(event, paint);
   }
@@ -70,6 +72,18 @@ function describeStart(event: StartedEvent, paint: Paint): string {
     event.concurrency,
     'call',
   )} at once${from}, folder ${event.folder}`;
+}
+
+function describeWorktreeNews(event: Extract<RunEvent, { type: 'call.worktree' }>, paint: Paint): string {
+  const { state, kept, path } = event;
+  if (state === 'kept' && kept !== undefined) return `${nameCall(event)}: worktree kept, ${describeWorktree(kept)}`;
+  return paint.quiet(`${nameCall(event)}: worktree ${state}${state === 'made' ? ` in ${path}` : ', it was unchanged'}`);
+}
+
+/** `2 files, 1 commit, branch wf/…, in /…`: path and branch are never cut, a person may have nothing else. */
+export function describeWorktree({ path, branch, fileCount, commits, doubt }: KeptWorktree): string {
+  const what = doubt === undefined ? `${plural(fileCount, 'file')}, ${plural(commits, 'commit')}` : cleanLine(doubt);
+  return `${what}, branch ${branch}, in ${path}`;
 }
 
 function describeEnd(event: FinishedEvent, paint: Paint): string {

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import type { Failure } from '../engine/events.js';
 import type { Counts, ErrorRecord, ScriptErrors, Usage } from '../shared/outcome.js';
 import { cleanFrame, cleanLine } from './clean-line.js';
-import { describeCause, nameCall, wordOf } from './describe-event.js';
+import { describeCause, describeWorktree, nameCall, wordOf } from './describe-event.js';
 import { formatCount, formatDuration, formatTokens, formatUsd, plural } from './format.js';
 import { type Paint, plainPaint } from './paint.js';
 import type { FinishedEvent, StartedEvent } from './run-account.js';
 
 const FAILURES_NAMED = 40;
+const WORKTREES_NAMED = 40;
 const CALLERS_NAMED = 6;
 const FRAMES_SHOWN = 3;
 
@@ -47,6 +48,7 @@ export function summarizeRun(
     ...describePhases(finished, paint),
     ...(finished.scriptErrors ? describeScriptErrors(finished.scriptErrors) : []),
     ...describeOpen(counts.noResult, finished.notStarted ?? 0),
+    ...describeWorktrees(finished),
     row('tokens', describeTokensOf(finished.usage, counts)),
     row('cost', describeCost(finished.usage, counts)),
     ...(finished.journalComplete
@@ -130,6 +132,21 @@ function placeOf({ status, folder, hasResult }: FinishedEvent, resultPlace: stri
   if (status !== 'completed') return `none; the outcome is in ${state}`;
   if (hasResult === false) return `none, the script returned nothing; the outcome is in ${state}`;
   return resultPlace ? `${resultPlace}, also in ${state}` : state;
+}
+
+/** Work that is nowhere else: where it lies is said also when the run went well. */
+function describeWorktrees({ worktrees = [], runId }: FinishedEvent): string[] {
+  if (worktrees.length === 0) return [];
+  const named = worktrees.slice(0, WORKTREES_NAMED);
+  const rest = worktrees.length - named.length;
+  return [
+    row('kept', `${plural(worktrees.length, 'worktree')}:`),
+    ...named.map(
+      (kept) =>
+        `      ${nameCall({ n: kept.n, label: kept.label })}${kept.from ? ` of run ${kept.from}` : ''}: ${describeWorktree(kept)}`,
+    ),
+    ...(rest > 0 ? [`      and ${formatCount(rest)} more: wf show ${runId}`] : []),
+  ];
 }
 
 /** `: 8 ok, 2 failed; 4 reused, 6 executed` without the words whose number is 0. */

@@ -14,6 +14,7 @@ const STATE_CHANGES = new Set([
   'call.queued',
   'call.started',
   'call.finished',
+  'call.worktree',
   'phase',
   'warning',
   'run.finished',

@@ -6,7 +6,7 @@
 import { mkdir, rmdir, rmSync, stat, utimes } from 'node:fs';
 import { join } from 'node:path';
 import type { HeldClaim } from './claims.js';
-import { loadLockLibrary } from './load-lock-library.js';
+import { loadLockLibrary } from '../shared/load-lock-library.js';
 import { lookAt } from './runs-folder.js';
 
 export const LOCK_NAME = 'owner.lock';

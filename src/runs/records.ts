@@ -157,6 +157,21 @@ export const stateRecordSchema = z.looseObject({
       recovered: z.boolean(),
     }),
   ),
+  /** Those that calls left behind, or that reused answers name. */
+  worktrees: z
+    .array(
+      z.looseObject({
+        n: z.number(),
+        label: z.string(),
+        path: z.string(),
+        branch: z.string(),
+        base: z.string(),
+        files: z.array(z.string()),
+        fileCount: z.number(),
+        commits: z.number(),
+      }),
+    )
+    .optional(),
   journal: z.looseObject({ complete: z.boolean(), bytes: z.number(), unwritten: z.number() }),
   notices: z.array(z.string()),
 });

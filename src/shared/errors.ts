@@ -76,6 +76,7 @@ export const ERROR_CODES = {
   WF_AGENT_REFUSED: EXIT.callsFailed,
   WF_AGENT_UNREACHABLE: EXIT.callsFailed,
   WF_SKIPPED: EXIT.callsFailed,
+  WF_WORKTREE: EXIT.callsFailed,
   WF_ANSWER_SIZE: EXIT.callsFailed,
   WF_SCHEMA_UNMET: EXIT.callsFailed,
   WF_SCHEMA_INVALID: EXIT.callsFailed,

@@ -52,6 +52,21 @@ export type CallUsage = {
   usdSource?: 'reported' | 'priced' | 'unknown';
 };
 
+/** A worktree that a call left behind: it holds changes, or it could not be told that it holds none. */
+export type KeptWorktree = {
+  /** Absolute. */
+  path: string;
+  branch: string;
+  /** Commit at which it began. */
+  base: string;
+  /** Files that differ from it, committed ones among them: the first of them by name. */
+  files: string[];
+  fileCount: number;
+  commits: number;
+  /** Why it was kept where that is not for a change that was seen. */
+  doubt?: string;
+};
+
 /** An error as records keep it. */
 export type ErrorRecord = {
   code: string;

@@ -228,13 +228,18 @@ await probe('slot', () => parallel([() => agent('c', { agentType: 'nobody' })]))
     expect(dispatched(types)).toEqual(['b']);
   });
 
-  it('C086 isolation worktree: a call is never run without the isolation that it asks for', async () => {
-    const isolated = await runScript(project, `${META}return await agent('a', { isolation: 'worktree' })`, {
-      otherBackend: true,
-      flags: ['--backend', 'command', '--command', 'cat'],
-      file: 'isolated.js',
-    });
-    expect(isolated.result).not.toBe('a');
-    expect(isolated.code).toBe(1);
+  it('C086 isolation worktree: the call works in a worktree of HEAD, and is not run where there can be none', async () => {
+    const shell = { otherBackend: true, flags: ['--backend', 'command', '--command', 'sh'] };
+    const text = `${META}return await agent('pwd; cat a.txt', { isolation: 'worktree' })`;
+    const none = await runScript(project, text, { ...shell, file: 'isolated.js' });
+    expect(none.code).toBe(1);
+    expect(none.stderr).toMatch(/WF_WORKTREE.*no git repository/);
+    expect(none.stderr).not.toMatch(/a\.txt: No such file/);
+
+    const repository = makeProject({ files: { 'a.txt': 'committed' }, git: true });
+    repository.write('a.txt', 'not committed');
+    const isolated = await runScript(repository, text, { ...shell, file: 'isolated.js' });
+    expect(isolated.code).toBe(0);
+    expect(isolated.result).toMatch(/^.*\/\.claude\/workflow-worktrees\/[0-9a-f-]{36}-1\ncommitted$/);
   });
 });

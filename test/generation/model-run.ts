@@ -221,6 +221,9 @@ async function makeOptions(
     permission: 'edit',
     startFolder: '/',
     projectRoot: '/',
+    worktrees: () => {
+      throw new Error('the model has no repository');
+    },
     journal: parts.store,
     carried: parts.carried,
     sandbox: parts.sandbox,

@@ -153,7 +153,7 @@ it('B-052 a lock that is removed and made again by hand is a reason to look at t
 
 it('R5 loading the library takes no signal: a file that meets its size limit is an error and not the end', (context) => {
   if (spawnSync('prlimit', ['--version']).error) return context.skip('needs prlimit');
-  const library = join(import.meta.dirname, '..', '..', 'src', 'runs', 'load-lock-library.ts');
+  const library = join(import.meta.dirname, '..', '..', 'src', 'shared', 'load-lock-library.ts');
   const file = join(tempFolder(), 'x');
   const code = `
     const before = [process.emit, process.reallyExit, require('node:fs').close];

@@ -1,5 +1,6 @@
 import { type CallDetail, findCall, type RunView, readWorkflowRun } from '../../index.js';
 import { cleanLine } from '../../report/clean-line.js';
+import { describeWorktree } from '../../report/describe-event.js';
 import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
 
 /** `wf show`: what is recorded of a run, and no more than that. */
@@ -47,6 +48,9 @@ function describeRun(run: RunView): string {
     const calls = run.calls.filter((call) => call.phase === phase.title);
     text += `\n${phase.title === null ? '(no phase)' : cleanLine(phase.title)}\n`;
     for (const call of calls) text += describeRow(call);
+  }
+  for (const call of run.calls) {
+    for (const kept of call.worktrees ?? []) text += `\nworktree of #${call.n}: ${describeWorktree(kept)}\n`;
   }
   for (const notice of run.notices) text += `\n! ${cleanLine(notice, 2000)}\n`;
   return text + nextStep(run);
@@ -99,6 +103,11 @@ function describeCall(call: CallDetail): string {
   if (call.sessionId !== undefined) text += row('session', call.sessionId);
   if (call.usage !== undefined) text += row('tokens', `${call.usage.outputTokens} out, ${call.usage.inputTokens} in`);
   if (call.error !== undefined) text += row('error', `${call.error.code}: ${call.error.message}`);
+  for (const kept of call.worktrees ?? []) {
+    text += row('worktree', describeWorktree(kept));
+    for (const file of kept.files) text += row('', cleanLine(file, 200));
+    if (kept.fileCount > kept.files.length) text += row('', `and ${kept.fileCount - kept.files.length} more`);
+  }
   if (call.prompt !== undefined) text += `\nprompt\n${indent(call.prompt)}`;
   if (call.options !== undefined) text += `\noptions\n${indent(JSON.stringify(call.options, null, 2))}`;
   if ('output' in call)

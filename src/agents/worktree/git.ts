@@ -1,0 +1,109 @@
+/** Runs git: without a prompt, without the optional locks, in one language, and away from any repository that the environment names. */
+import { createTreeEnder } from '../end-tree.js';
+
+/** What running git needs of its surroundings. */
+export interface GitPlace {
+  /** Environment of `wf` itself: the user's git configuration, proxies and keys hold here as they do by hand. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told of the processes that must not outlive `wf`. */
+  onProcess?(pid: number): void;
+  onProcessEnd?(pid: number): void;
+}
+
+export interface GitStart {
+  cwd: string;
+  /** Ends git and what it started. */
+  signal?: AbortSignal | undefined;
+  /** ms; default 2 minutes. */
+  timeoutMs?: number;
+  /** Works on this worktree even where its `.git` file was taken away. */
+  worktree?: { gitDir: string; path: string };
+}
+
+export interface GitEnd {
+  /** `null`: it could not be started, or a signal or the time limit ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  /** Code of the system error when git could not be started. */
+  startError: string | undefined;
+}
+
+/** Of a hook of git, say, `wf` inherits these: they would lead every command to that repository. */
+const LEADS_ELSEWHERE = new Set([
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_PREFIX',
+  'GIT_COMMON_DIR',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_NAMESPACE',
+  'GIT_CEILING_DIRECTORIES',
+]);
+
+const STANDARD_MS = 120_000;
+const GRACE_MS = 1_000;
+
+/** Runs one git command to its end. Never rejects. */
+export async function runGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
+  const { execa } = await import('execa');
+  const end: GitEnd = { code: null, stdout: '', stderr: '', startError: undefined };
+  if (start.signal?.aborted) return end;
+  const child = execa('git', args, {
+    cwd: start.cwd,
+    env: gitEnvironment(place.env, start.worktree),
+    extendEnv: false,
+    detached: true,
+    cleanup: false,
+    reject: false,
+    stdin: 'ignore',
+    stripFinalNewline: false,
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const { code } = (await child) as { code?: string };
+    return { ...end, startError: code ?? 'unknown' };
+  }
+  place.onProcess?.(pid);
+  const tree = createTreeEnder(pid);
+  let ending: Promise<void> | undefined;
+  const stop = (): void => {
+    ending ??= tree.terminate(GRACE_MS);
+  };
+  const timer = setTimeout(stop, start.timeoutMs ?? STANDARD_MS);
+  start.signal?.addEventListener('abort', stop, { once: true });
+  if (start.signal?.aborted) stop();
+  try {
+    const done = await child;
+    await ending;
+    // What was cut off is no answer, whatever exit code git found for it.
+    const code = ending === undefined && !done.isMaxBuffer ? (done.exitCode ?? null) : null;
+    return { ...end, code, stdout: done.stdout, stderr: done.stderr };
+  } finally {
+    clearTimeout(timer);
+    start.signal?.removeEventListener('abort', stop);
+    place.onProcessEnd?.(pid);
+  }
+}
+
+function gitEnvironment(env: GitPlace['env'], worktree: GitStart['worktree']): Record<string, string> {
+  const own: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !LEADS_ELSEWHERE.has(name)) own[name] = value;
+  }
+  Object.assign(own, { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' });
+  if (worktree !== undefined) Object.assign(own, { GIT_DIR: worktree.gitDir, GIT_WORK_TREE: worktree.path });
+  return own;
+}
+
+/** The last line that says what was wrong, for people. */
+export function saidBy({ stderr, startError }: GitEnd): string {
+  if (startError !== undefined) return `git could not be started (${startError})`;
+  const lines = stderr
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  const fatal = lines.findLast((line) => /^(?:fatal|error):/.test(line));
+  return (fatal ?? lines.at(-1) ?? 'it said nothing').slice(0, 500);
+}

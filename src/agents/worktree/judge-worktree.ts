@@ -1,0 +1,90 @@
+/** Whether a worktree holds anything that its repository had not before. In doubt it does: what is kept can be removed, not the reverse. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { compareDirt, type Dirt, isGitEnd, readDirt } from './dirt.js';
+import { type GitEnd, type GitPlace, type GitStart, runGit, saidBy } from './git.js';
+import { tryAgain } from './try-again.js';
+
+export interface JudgedWorktree {
+  path: string;
+  gitDir: string;
+  branch: string;
+  base: string;
+  /** What already differed when it was made. */
+  dirt: Dirt;
+}
+
+/** As `runGit`, tried again where another program is in the way. */
+const ask = (place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> =>
+  tryAgain(() => runGit(place, args, start));
+
+export type Verdict =
+  | { changed: false }
+  | {
+      changed: true;
+      /** Files that differ from the base, committed ones among them, sorted. */
+      files: string[];
+      commits: number;
+      /** Why it is kept although no change was seen. */
+      doubt?: string;
+    };
+
+/** Never throws. */
+export async function judgeWorktree(place: GitPlace, worktree: JudgedWorktree): Promise<Verdict> {
+  const { path, branch, base } = worktree;
+  const keep = (doubt: string): Verdict => ({ changed: true, files: [], commits: 0, doubt });
+  try {
+    if (!existsSync(path)) return await judgeBranch(place, worktree);
+    const refs = [`refs/heads/${branch}`];
+    const [now, head, tip] = await Promise.all([
+      readDirt(place, worktree),
+      ask(place, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], { cwd: path, worktree }),
+      ask(place, ['for-each-ref', '--format=%(objectname)', ...refs], { cwd: path, worktree }),
+    ]);
+    if (isGitEnd(now)) return keep(`git cannot tell its state: ${saidBy(now)}`);
+    if (head.code !== 0 || tip.code !== 0) return keep('git cannot tell which commit is checked out there');
+    const files = compareDirt(worktree.dirt, now);
+    const heads = [head.stdout.trim(), tip.stdout.trim()].filter((sha) => sha !== '' && sha !== base);
+    if (files.length === 0 && heads.length === 0) {
+      const runs = countRuns(path);
+      return runs === 0
+        ? { changed: false }
+        : keep(runs === 1 ? '1 run of wf lies in it' : `${runs} runs of wf lie in it`);
+    }
+    const { commits, committed } = await readCommits(place, worktree, heads);
+    return { changed: true, files: [...new Set([...files, ...committed])].sort(), commits };
+  } catch (error) {
+    return keep(`its state cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function readCommits(
+  place: GitPlace,
+  worktree: JudgedWorktree,
+  heads: readonly string[],
+): Promise<{ commits: number; committed: string[] }> {
+  if (heads.length === 0) return { commits: 0, committed: [] };
+  const { path, base } = worktree;
+  const cwd = existsSync(path) ? { cwd: path, worktree } : { cwd: worktree.gitDir };
+  const [count, names] = await Promise.all([
+    ask(place, ['rev-list', '--count', ...heads, `^${base}`], cwd),
+    ask(place, ['diff', '--name-only', '--no-renames', '-z', base, heads[0] as string], cwd),
+  ]);
+  return { commits: Number(count.stdout) || 0, committed: names.stdout.split('\0').filter((name) => name !== '') };
+}
+
+/** The folder was taken away. What had been committed is on the branch. */
+async function judgeBranch(place: GitPlace, worktree: JudgedWorktree): Promise<Verdict> {
+  const common = join(worktree.gitDir, '..', '..');
+  const args = ['for-each-ref', '--format=%(objectname)', `refs/heads/${worktree.branch}`];
+  const tip = (await ask(place, args, { cwd: common })).stdout.trim();
+  if (tip === '' || tip === worktree.base) return { changed: false };
+  const count = await ask(place, ['rev-list', '--count', tip, `^${worktree.base}`], { cwd: common });
+  return { changed: true, files: [], commits: Number(count.stdout) || 0, doubt: 'its folder was taken away' };
+}
+
+/** An agent may have used `wf` in its worktree: git ignores the run folders, but they hold answers that were paid for. */
+function countRuns(path: string): number {
+  const runs = join(path, '.claude', 'workflow-runs');
+  return existsSync(runs) ? readdirSync(runs).filter((name) => /^[0-9a-f-]{36}$/.test(name)).length : 0;
+}

@@ -1,0 +1,46 @@
+/** How our worktrees and their branches are called: by run and number only, never by a text of the user. */
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../../shared/errors.js';
+
+/** Below the `.claude` of the project's main working tree. */
+export const WORKTREES_FOLDER = 'workflow-worktrees';
+export const TRASH_PREFIX = '.trash-';
+
+const NAME = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})-(\d+)(?:-(\d+))?$/;
+
+export interface WorktreeName {
+  runId: string;
+  /** Number of the call in its run. */
+  n: number;
+  /** From 2 where the call has several. */
+  more: number | undefined;
+}
+
+export const folderName = ({ runId, n, more }: WorktreeName): string =>
+  `${runId}-${n}${more === undefined ? '' : `-${more}`}`;
+
+export const branchName = ({ runId, n, more }: WorktreeName): string =>
+  `wf/${runId}/${n}${more === undefined ? '' : `-${more}`}`;
+
+export function parseFolderName(name: string): WorktreeName | undefined {
+  const found = NAME.exec(name);
+  if (found === null) return undefined;
+  return {
+    runId: found[1] as string,
+    n: Number(found[2]),
+    more: found[3] === undefined ? undefined : Number(found[3]),
+  };
+}
+
+/** Makes the folder for worktrees, hidden from git by a `.gitignore` of its own, and gives its real path. Throws what the file system throws. */
+export function ensureWorktreesFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  try {
+    writeFileSync(join(folder, '.gitignore'), '*\n', { flag: 'wx' });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+  // git knows worktrees by their real paths.
+  return realpathSync(folder);
+}

@@ -1,0 +1,76 @@
+/**
+ * Removes a worktree and its branch. First the folder is renamed, in one step, so that a kill on the way never leaves
+ * half of one that looks like somebody's changes; git is then told of it, one removal at a time in a repository, since
+ * it fails where another worktree vanishes while it looks; the files go last.
+ */
+import { existsSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../shared/errors.js';
+import { type GitPlace, runGit, saidBy } from './git.js';
+import { TRASH_PREFIX } from './names.js';
+import { takeTurn } from './repository-turns.js';
+import type { Repository } from './repository.js';
+import { tryAgain } from './try-again.js';
+
+export interface RemovableWorktree {
+  path: string;
+  branch: string;
+  /** The branch goes only while it stands there. */
+  base: string;
+}
+
+/** @returns why it could not be removed, for people; `undefined` when it is gone. Never throws. */
+export async function removeWorktree(
+  place: GitPlace,
+  repository: Pick<Repository, 'common'>,
+  worktree: RemovableWorktree,
+): Promise<string | undefined> {
+  try {
+    const trash = await takeTurn(repository.common, () => forget(place, repository, worktree));
+    if (trash !== undefined) await removeFiles(trash);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The same for what was only half made: whatever is there goes, without a word. */
+export async function dropWorktree(
+  place: GitPlace,
+  repository: Pick<Repository, 'common'>,
+  worktree: RemovableWorktree,
+): Promise<void> {
+  await removeWorktree(place, repository, worktree);
+}
+
+/** @returns where the files lie now, if there are any */
+async function forget(
+  place: GitPlace,
+  { common }: Pick<Repository, 'common'>,
+  { path, branch, base }: RemovableWorktree,
+): Promise<string | undefined> {
+  const trash = join(dirname(path), `${TRASH_PREFIX}${basename(path)}`);
+  if (existsSync(path)) {
+    await removeFiles(trash);
+    renameSync(path, trash);
+  }
+  const removed = await tryAgain(() => runGit(place, ['worktree', 'remove', '--force', path], { cwd: common }));
+  if (removed.code !== 0 && !/is not a working tree/.test(removed.stderr)) {
+    throw new Error(`git did not remove the worktree ${path}: ${saidBy(removed)}`);
+  }
+  // Only while it stands at the base: whoever has committed to it meanwhile keeps it.
+  const ref = `refs/heads/${branch}`;
+  const deleted = await tryAgain(() => runGit(place, ['update-ref', '-d', ref, base], { cwd: common }));
+  if (
+    deleted.code !== 0 &&
+    (await runGit(place, ['rev-parse', '--verify', '--quiet', ref], { cwd: common })).code === 0
+  )
+    throw new Error(`git did not delete the branch ${branch}: ${saidBy(deleted)}`);
+  return existsSync(trash) ? trash : undefined;
+}
+
+async function removeFiles(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  const { remove } = await import('fs-extra/esm');
+  await remove(folder);
+}
