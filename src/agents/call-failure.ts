@@ -3,6 +3,7 @@ import type { ErrorCode } from '../shared/errors.js';
 import { messageOf } from '../shared/errors.js';
 import type { ErrorRecord } from '../shared/outcome.js';
 import { BackendError, type BackendErrorKind } from './backend.js';
+import { readResetTime } from './reset-time.js';
 
 export interface CallFailure {
   error: ErrorRecord;
@@ -50,7 +51,9 @@ export function describeFailure(error: BackendError): CallFailure {
   const message = error.remedy ? `${error.message} ${error.remedy}` : error.message;
   const record: ErrorRecord = { code, message };
   if (name) record.name = name;
-  if (error.resetsAt) record.resetsAt = error.resetsAt;
+  // Null: there is such a time, and nobody told it.
+  const resetsAt = readResetTime(error.resetsAt) ?? (error.kind === 'usage_limit' ? null : undefined);
+  if (resetsAt !== undefined) record.resetsAt = resetsAt;
   return { error: record, tell: name || shared ? 'throw' : 'null', shared: shared === true };
 }
 

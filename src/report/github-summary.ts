@@ -1,6 +1,7 @@
 import type { PhaseCounts } from '../engine/events.js';
 import { cleanLine } from './clean-line.js';
 import { wordOf } from './describe-event.js';
+import { describeReset } from './describe-reset.js';
 import { formatCount, formatDuration, formatTokens, formatUsd, plural } from './format.js';
 import type { FinishedEvent, StartedEvent } from './run-account.js';
 
@@ -10,12 +11,14 @@ const FAILURES_LISTED = 100;
 /** The end of a run as markdown for `$GITHUB_STEP_SUMMARY`. */
 export function summarizeInMarkdown(finished: FinishedEvent, started: StartedEvent | undefined): string {
   const { counts, usage, error } = finished;
+  const reset = error && describeReset(error);
   const lines = [
     `## wf: ${escapeText(started?.workflow ?? 'run')} ${finished.status}`,
     '',
     `Run \`${finished.runId}\`${started ? `, backend ${escapeText(started.backend)}` : ''}, ${formatDuration(finished.durationMs)}, exit code ${finished.exitCode}.`,
     ...(started?.madeUp ? ['', 'The answers are made up: no agent gave them.'] : []),
     ...(error ? ['', `**${escapeText(error.code)}**: ${escapeText(error.message)}`] : []),
+    ...(reset === undefined ? [] : ['', `Until ${escapeText(reset)}.`]),
     '',
     '| phase | calls | ok | failed | no result | reused | executed |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',

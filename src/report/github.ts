@@ -3,6 +3,7 @@ import type { Failure, Reporter } from '../engine/events.js';
 import type { ErrorRecord } from '../shared/outcome.js';
 import { cleanLine } from './clean-line.js';
 import { describeCause } from './describe-event.js';
+import { describeReset } from './describe-reset.js';
 import { summarizeInMarkdown } from './github-summary.js';
 import { addToAccount, type FinishedEvent, newRunAccount } from './run-account.js';
 import type { WriteText } from './write-text.js';
@@ -33,7 +34,8 @@ export function createGithubReporter({ write, writeSummary }: GithubOptions): Re
 }
 
 function annotateEnd(event: FinishedEvent, write: WriteText): void {
-  if (event.error) write(annotate('error', placeOf(event.error), describeCause(event.error)));
+  if (event.error)
+    write(annotate('error', placeOf(event.error), `${describeCause(event.error)}${untilOf(event.error)}`));
   const failures = event.failures.filter((failure) => !failure.recovered);
   const free = event.error ? SHOWN - 1 : SHOWN;
   const named = failures.length > free ? failures.slice(0, free - 1) : failures;
@@ -42,6 +44,11 @@ function annotateEnd(event: FinishedEvent, write: WriteText): void {
   for (const failure of named) write(annotate(level, { title: titleOf(failure) }, describeCause(failure)));
   const rest = failures.length - named.length;
   if (rest > 0) write(annotate(level, { title: 'wf' }, `${rest} more calls gave no answer: wf show ${event.runId}`));
+}
+
+function untilOf(error: ErrorRecord): string {
+  const reset = describeReset(error);
+  return reset === undefined ? '' : ` (until ${reset})`;
 }
 
 const titleOf = (failure: Failure): string => `wf: call #${failure.n} ${cleanLine(failure.label, 80)}`;

@@ -7,6 +7,7 @@ import type { Failure } from '../engine/events.js';
 import type { Counts, ErrorRecord, ScriptErrors, Usage } from '../shared/outcome.js';
 import { cleanFrame, cleanLine } from './clean-line.js';
 import { describeCause, describeWorktree, nameCall, wordOf } from './describe-event.js';
+import { describeReset } from './describe-reset.js';
 import { formatCount, formatDuration, formatTokens, formatUsd, plural } from './format.js';
 import { type Paint, plainPaint } from './paint.js';
 import type { FinishedEvent, StartedEvent } from './run-account.js';
@@ -79,13 +80,14 @@ function headlineOf({ status, counts, durationMs, exitCode }: FinishedEvent, pai
 }
 
 function describeError(error: ErrorRecord): string[] {
+  const reset = describeReset(error);
   return [
     row('cause', `${describeCause(error)}${placeIn(error)}`),
     ...frameOf(error),
     ...callersOf(error),
     ...(error.cause ? [row('because', `${cleanLine(error.cause.message)}${placeIn(error.cause)}`)] : []),
     ...(error.cause ? frameOf(error.cause) : []),
-    ...(error.resetsAt ? [row('until', error.resetsAt)] : []),
+    ...(reset === undefined ? [] : [row('until', reset)]),
   ];
 }
 

@@ -40,7 +40,7 @@ const errorRecordSchema = z.looseObject({
   column: z.number().optional(),
   frame: z.string().optional(),
   stack: z.string().optional(),
-  resetsAt: z.string().optional(),
+  resetsAt: z.string().nullable().optional(),
 });
 
 /** The process that holds a run. `startTime` is the kernel's own mark of the process, so that a reused pid is told apart. */

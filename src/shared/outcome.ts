@@ -80,8 +80,8 @@ export type ErrorRecord = {
   stack?: string;
   /** The error behind this one. */
   cause?: ErrorRecord;
-  /** When a shared limit is lifted, ISO 8601 UTC, if the backend said so. */
-  resetsAt?: string;
+  /** When a limit is lifted, ISO 8601 UTC; null: a usage limit of which the backend did not say so. */
+  resetsAt?: string | null;
 };
 
 /** Errors of the script that did not end the run: their slot became null, or nobody caught them. */

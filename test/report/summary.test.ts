@@ -169,7 +169,7 @@ Run completed in 9.0 s: 2 of 3 calls gave an answer.
       exitCode: 6,
       error: { code: 'WF_USAGE_LIMIT', message: 'used up', resetsAt: '2026-01-02T15:00:00Z' },
     };
-    expect(summarize(limited)).toContain('  cause    WF_USAGE_LIMIT: used up\n  until    2026-01-02T15:00:00Z\n');
+    expect(summarize(limited)).toContain('  cause    WF_USAGE_LIMIT: used up\n  until    2026-01-02 15:00 UTC');
   });
 
   test('B-147 a thousand failures stay a page', () => {

@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { CallUsage } from '../../shared/outcome.js';
 import type { AgentEvent, BackendErrorKind } from '../backend.js';
 import { isErrorKind } from '../call-failure.js';
+import { readResetTime } from '../reset-time.js';
 import { readUsage, sumUsage } from '../usage-words.js';
 
 /** What the program itself says of its failure: `{"wf":"error","kind":"rate_limit","retryAfterMs":1000,"message":"…"}`. */
@@ -48,7 +49,7 @@ export function createStderrReader(onEvent: (event: AgentEvent) => void): Stderr
         kind,
         message: typeof message === 'string' ? message : undefined,
         retryAfterMs: typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : undefined,
-        resetsAt: typeof resetsAt === 'string' ? resetsAt : undefined,
+        resetsAt: readResetTime(resetsAt),
       };
     } else {
       const told = words?.wf === 'progress' && typeof words.text === 'string' ? words.text : text;

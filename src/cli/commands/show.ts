@@ -1,6 +1,7 @@
 import { type CallDetail, findCall, type RunView, readWorkflowRun } from '../../index.js';
 import { cleanLine } from '../../report/clean-line.js';
 import { describeWorktree } from '../../report/describe-event.js';
+import { describeReset } from '../../report/describe-reset.js';
 import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
 
 /** `wf show`: what is recorded of a run, and no more than that. */
@@ -43,6 +44,8 @@ function describeRun(run: RunView): string {
     const { file, line, column, code, message, frame } = run.error;
     text += row('error', `${code}: ${cleanLine(message)}${file === undefined ? '' : ` (${file}:${line}:${column})`}`);
     if (frame !== undefined) text += `${frame.trimEnd()}\n`;
+    const reset = describeReset(run.error);
+    if (reset !== undefined) text += row('until', reset);
   }
   for (const phase of run.phases) {
     const calls = run.calls.filter((call) => call.phase === phase.title);

@@ -13,10 +13,13 @@ delay=0
 code=0
 gate=
 says=
+once=
 . "$control/table.sh"
 if [ -n "$gate" ]; then
   while [ ! -e "$control/gates/$gate" ] && [ ! -e "$control/gates/.all" ]; do sleep 0.02; done
 fi
+# A failure of the first attempt alone.
+[ -z "$once" ] || [ "$WF_ATTEMPT" = 1 ] || { code=0; says=; }
 [ -z "$says" ] || printf '%s\n' "$says" >&2
 [ "$delay" = 0 ] || sleep "$delay"
 if [ "$code" != 0 ]; then

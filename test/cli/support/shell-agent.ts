@@ -14,8 +14,10 @@ export interface ShellBehaviour {
   delay?: number;
   /** Exit code. */
   fail?: number;
-  /** A line for stderr, such as `{"wf":"usage",…}`; `$attempt` is filled in. */
+  /** A line for stderr, such as `{"wf":"usage",…}`. */
   says?: string;
+  /** Only the first attempt fails and says that. */
+  onlyFirst?: boolean;
   /** The answer; without it `<label> by <pid>`. `$label`, `$prompt` and `$$` (the pid) are filled in. */
   reply?: string;
 }
@@ -123,11 +125,12 @@ const pattern = (label: string): string =>
     .map((part) => `'${part}'`)
     .join('*');
 
-function assignments({ gate, delay, fail, says, reply }: ShellBehaviour): string {
+function assignments({ gate, delay, fail, says, onlyFirst, reply }: ShellBehaviour): string {
   const parts: string[] = [];
   if (gate !== undefined) parts.push(`gate="${gate}"`);
   if (delay !== undefined) parts.push(`delay=${delay}`);
   if (fail !== undefined) parts.push(`code=${fail}`);
+  if (onlyFirst) parts.push('once=1');
   if (says !== undefined) parts.push(`says="${says.replace(/["\\`]/g, '\\$&')}"`);
   if (reply !== undefined) parts.push(`reply="${reply.replace(/["\\`]/g, '\\$&')}"`);
   return parts.join(' ') || ':';
