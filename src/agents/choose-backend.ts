@@ -10,10 +10,10 @@ export type { BackendOptions } from './backend-kinds.js';
 export const BACKEND_NAMES: readonly string[] = Object.keys(BACKEND_KINDS);
 
 /** `backends` of the config: settings of a kind, or for a kind of which there are many those of each by name. */
-type BackendSettings = Readonly<Record<string, unknown>>;
+export type BackendSettings = Readonly<Record<string, unknown>>;
 
 /** A backend that can be chosen by this name. */
-interface KnownBackend {
+export interface KnownBackend {
   name: string;
   /** Key of `BACKEND_KINDS`. */
   kindName: string;
@@ -22,7 +22,7 @@ interface KnownBackend {
 }
 
 /** Everything that a name may mean: the kinds, and what the config has set up under names of its own. */
-function listBackends(config: BackendSettings = {}): KnownBackend[] {
+export function listBackends(config: BackendSettings = {}): KnownBackend[] {
   return Object.entries(BACKEND_KINDS).flatMap(([kindName, kind]): KnownBackend[] => {
     const set = config[kindName];
     if (!kind.many) return [{ name: kindName, kindName, kind, settings: set }];

@@ -5,6 +5,7 @@ import type { CallUsage } from '../shared/outcome.js';
 import {
   type AgentAnswer,
   type AgentBackend,
+  type AgentEvent,
   type AgentRequest,
   type AgentRunContext,
   BackendError,
@@ -54,8 +55,9 @@ export function runAttempt(
         if (!open) return;
         limits?.noteEvent(event);
         if (event.type === 'usage') usage = event.usage;
-        if (event.type === 'model') model = event.model;
-        context.onEvent(mask && 'text' in event ? { ...event, text: mask(event.text) } : event);
+        const told = mask ? maskEvent(event, mask) : event;
+        if (told.type === 'model') model = told.model;
+        context.onEvent(told);
       },
       onProcess: (pid) => context.onProcess(pid),
       onProcessEnd: (pid) => context.onProcessEnd(pid),
@@ -101,6 +103,7 @@ function takeAnswer(
   }
   if (!mask && answer.structured === undefined) return answer;
   const taken: AgentAnswer = { ...answer, text: mask ? mask(text) : text };
+  if (mask && answer.model !== undefined) taken.model = mask(answer.model);
   if (answer.structured === undefined) return taken;
   try {
     const json = JSON.stringify(answer.structured);
@@ -125,9 +128,23 @@ function maskError(error: BackendError, mask: Mask): BackendError {
   const { retryAfterMs, resetsAt, usage, remedy } = error;
   return new BackendError(error.kind, mask(error.message), {
     retryAfterMs,
-    resetsAt,
+    resetsAt: resetsAt && mask(resetsAt),
     usage,
-    remedy,
+    remedy: remedy && mask(remedy),
     cause: error.cause,
   });
+}
+
+function maskEvent(event: AgentEvent, mask: Mask): AgentEvent {
+  switch (event.type) {
+    case 'progress':
+    case 'warning':
+      return { ...event, text: mask(event.text) };
+    case 'tool':
+      return { ...event, name: mask(event.name) };
+    case 'model':
+      return { ...event, model: mask(event.model) };
+    case 'usage':
+      return event;
+  }
 }

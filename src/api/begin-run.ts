@@ -1,6 +1,8 @@
 /** From a folder and a claim to a running script. "Started" is told after all of that is on the disk. */
 import { type AgentDefinition, BUILT_IN_AGENT_TYPES } from '../agents/agent-definitions.js';
 import { type Guard, startGuard } from '../agents/guard/start-guard.js';
+import { createMask } from '../agents/mask-secrets.js';
+import { createModelResolver } from '../config/model-aliases.js';
 import { Engine } from '../engine/engine.js';
 import type { EngineEnd } from '../engine/engine-options.js';
 import type { EventListener } from '../engine/events.js';
@@ -100,7 +102,7 @@ export function beginRun(base: Beginning): RunHandle {
       heartbeat.update({ copied: true });
     }
     const ended = new AbortController();
-    const named = openNamedBackends(backend, options, prepared.startFolder, places.env);
+    const named = openNamedBackends(backend, prepared);
     let guard: Guard | undefined;
     const note = (change: Partial<RunRecord>): void => {
       try {
@@ -136,7 +138,7 @@ export function beginRun(base: Beginning): RunHandle {
       builtInTypes: [...BUILT_IN_AGENT_TYPES],
       anyAgentType: backend.capabilities.madeUp === true,
       limits: options,
-      prices: given.prices,
+      prices: prepared.prices,
       freeBytes: freeMemory,
       policy: {
         retries: options.retries ?? undefined,
@@ -147,6 +149,8 @@ export function beginRun(base: Beginning): RunHandle {
       },
       match: options.match,
       model: options.model,
+      resolveModel: createModelResolver(prepared.config),
+      mask: createMask(prepared.secrets),
       effort: options.effort,
       permission: options.permission,
       startFolder: prepared.startFolder,

@@ -1,22 +1,34 @@
 /** The backend of a run, and those that single calls name. */
 import type { AgentBackend } from '../agents/backend.js';
-import { BACKEND_NAMES, createBackend } from '../agents/choose-backend.js';
-import type { RunOptions } from '../runs/records.js';
+import { createBackend, listBackends } from '../agents/choose-backend.js';
+import type { Config } from '../config/load-config.js';
 import { WfError } from '../shared/errors.js';
+import type { PreparedRun } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 
 /** @throws WfError `WF_BACKEND_UNKNOWN`, `WF_BACKEND_CONFIG`, `WF_MOCK_FILE` */
-export async function chooseBackend(
-  given: RunWorkflowOptions,
-  options: RunOptions,
-  startFolder: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<AgentBackend> {
+export async function chooseBackend(given: RunWorkflowOptions, run: BackendInputs): Promise<AgentBackend> {
   if (typeof given.backend === 'object') return given.backend;
-  if (options.backend !== '') return createBackend(options.backend, { ...options, env, folder: startFolder });
-  throw new WfError('WF_BACKEND_UNKNOWN', 'No backend was chosen: neither --backend nor WF_BACKEND names one.', {
-    remedy: `Known backends: ${BACKEND_NAMES.join(', ')}. To try a script without an agent: --dry-run.`,
-  });
+  if (run.options.backend !== '') return makeBackend(run.options.backend, run);
+  throw new WfError(
+    'WF_BACKEND_UNKNOWN',
+    'No backend was chosen: neither --backend nor WF_BACKEND nor a config names one.',
+    {
+      remedy: `Known backends: ${listNames(run.config)}. To try a script without an agent: --dry-run.`,
+    },
+  );
+}
+
+const listNames = ({ data }: Config): string =>
+  listBackends(data.backends)
+    .map(({ name }) => name)
+    .join(', ');
+
+/** What a backend of the run is made from. */
+export type BackendInputs = Pick<PreparedRun, 'options' | 'startFolder' | 'config' | 'places'>;
+
+function makeBackend(name: string, { options, startFolder, config, places }: BackendInputs): Promise<AgentBackend> {
+  return createBackend(name, { ...options, env: places.env, folder: startFolder }, config.data.backends);
 }
 
 /**
@@ -25,7 +37,7 @@ export async function chooseBackend(
  * @throws WfError `WF_USAGE` before anything is spent
  */
 export function checkMoneyIsCounted(
-  { budgetUsd }: RunOptions,
+  { budgetUsd }: PreparedRun['options'],
   { name, capabilities }: AgentBackend,
   prices: RunWorkflowOptions['prices'],
 ): void {
@@ -44,17 +56,12 @@ export interface NamedBackends {
   close(): Promise<void>;
 }
 
-export function openNamedBackends(
-  own: AgentBackend,
-  options: RunOptions,
-  startFolder: string,
-  env: Readonly<Record<string, string | undefined>>,
-): NamedBackends {
+export function openNamedBackends(own: AgentBackend, run: BackendInputs): NamedBackends {
   const made = new Map<string, Promise<AgentBackend | undefined>>();
   return {
     get(name) {
       if (name === own.name) return Promise.resolve(own);
-      const known = made.get(name) ?? make(name, options, startFolder, env);
+      const known = made.get(name) ?? make(name, run);
       made.set(name, known);
       return known;
     },
@@ -64,14 +71,9 @@ export function openNamedBackends(
   };
 }
 
-async function make(
-  name: string,
-  options: RunOptions,
-  startFolder: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<AgentBackend | undefined> {
+async function make(name: string, run: BackendInputs): Promise<AgentBackend | undefined> {
   try {
-    return await createBackend(name, { ...options, env, folder: startFolder });
+    return await makeBackend(name, run);
   } catch (error) {
     if (WfError.is(error)) return undefined;
     throw error;

@@ -34,6 +34,7 @@ export function makeRecord(
     ...(prepared.argsJson === undefined ? {} : { args: JSON.parse(prepared.argsJson) }),
     startFolder: insideRoot(places.root, prepared.startFolder) || '.',
     options: { ...options, backend: run.backend.name },
+    settingSources: prepared.sources,
     versions: { wf: VERSION, node: process.version },
     startedAt: isoTime(run.startedAt),
     endedAt: null,

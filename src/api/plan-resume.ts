@@ -60,7 +60,7 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     const prepared = await prepareRun(given);
     const { places, options, source } = prepared;
     if (source === undefined) throw new WfError('WF_USAGE', 'A plan needs a run to go on from.');
-    const backend = await chooseBackend(given, options, prepared.startFolder, places.env);
+    const backend = await chooseBackend(given, prepared);
     const found = openSourceJournal(source, places.readFolders, given.strict);
     const carried = carryLines(found.journal, found.runId, createVoidStore());
     const notices = [...prepared.notices, ...found.notices];

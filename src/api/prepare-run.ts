@@ -2,6 +2,10 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { findSecret, type Secrets } from '../agents/mask-secrets.js';
+import { describeAliasChanges } from '../config/model-aliases.js';
+import { collectSecrets } from '../config/collect-secrets.js';
+import { type Config, loadConfig } from '../config/load-config.js';
 import { findProjectRoot, resolveRunsFolder } from '../runs/project-root.js';
 import type { RunOptions } from '../runs/records.js';
 import type { CheckedScript } from '../script/checked-script.js';
@@ -10,7 +14,7 @@ import { loadScript, type ScriptLanguage } from '../script/load-script.js';
 import { canonicalJson } from '../shared/canonical-json.js';
 import { WfError } from '../shared/errors.js';
 import { describeLimitChanges } from './limit-changes.js';
-import { resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
+import { type ResolvedOptions, resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
 import { readSourceRun, type SourceRun } from './source-run.js';
 
 export interface Places {
@@ -35,7 +39,13 @@ export interface PreparedRun {
   argsJson: string | undefined;
   /** Absolute. */
   startFolder: string;
+  config: Config;
+  prices: RunWorkflowOptions['prices'];
+  /** Values that must not be written anywhere, by the names of their variables. */
+  secrets: Secrets;
   options: RunOptions;
+  /** Where each run-wide setting comes from. */
+  sources: ResolvedOptions['sources'];
   source: SourceRun | undefined;
   notices: string[];
 }
@@ -60,8 +70,10 @@ export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun
   const places = findPlaces(given);
   const source = given.resumeFrom === undefined ? undefined : readSourceRun(given.resumeFrom, places.readFolders);
   const record = source?.record;
-  const options = resolveRunOptions(given, record, places.env, availableParallelism());
   const startFolder = findStartFolder(places, source);
+  const config = await loadConfig({ ...places, cwd: startFolder });
+  const { options, sources } = resolveRunOptions(given, record, places.env, config, availableParallelism());
+  if (config.data.models !== undefined) options.models = config.data.models;
   const { script, language, path } = await readScript(given, places, source);
   const hasArgs = given.hasArgs ?? given.args !== undefined;
   const args = hasArgs ? given.args : record?.args;
@@ -73,10 +85,15 @@ export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun
     scriptGiven: given.script !== undefined || given.source !== undefined,
     argsJson: args === undefined ? undefined : argsText(args),
     startFolder,
+    config,
     options,
+    sources,
+    secrets: collectSecrets(config, places.env),
+    prices: given.prices ?? config.data.prices,
     source,
     notices: [],
   };
+  refuseSecrets(prepared);
   if (source !== undefined) prepared.notices.push(...findDifferences(prepared, source));
   return prepared;
 }
@@ -100,6 +117,21 @@ function argsText(args: unknown): string {
   throw new WfError('WF_ARGS', `The args have ${bytes} bytes of JSON; the limit is ${MAX_ARGS_BYTES}.`, {
     remedy: 'Hand large data over as a file, and its path in the args.',
   });
+}
+
+/** They are written down, and shown, as they are. */
+function refuseSecrets({ secrets, argsJson, options }: PreparedRun): void {
+  const inArgs = argsJson === undefined ? undefined : findSecret(secrets, argsJson);
+  const name = inArgs ?? findSecret(secrets, JSON.stringify(options));
+  if (name === undefined) return;
+  const what = inArgs === undefined ? 'settings of the run, such as its command,' : 'args';
+  throw new WfError(
+    inArgs === undefined ? 'WF_USAGE' : 'WF_ARGS',
+    `The ${what} hold the value of ${name}, a secret: they would be written into the run folder.`,
+    {
+      remedy: 'Let the agent read it from its environment, and name the variable in the settings of the backend.',
+    },
+  );
 }
 
 async function readScript(
@@ -186,6 +218,7 @@ function findDifferences(run: PreparedRun, source: SourceRun): string[] {
     );
   }
   notices.push(...describeLimitChanges(record.options, run.options));
+  notices.push(...describeAliasChanges(record.options.models, run.options.models));
   for (const name of ['command', 'mock', 'match'] as const) {
     const [before, now] = [record.options[name], run.options[name]];
     if (canonicalJson(before ?? null) === canonicalJson(now ?? null) || record.options.backend !== run.options.backend)

@@ -1,10 +1,12 @@
 /** What a run can be asked for, and where each value comes from. */
 import type { AgentBackend, Permission } from '../agents/backend.js';
 import type { PriceTable } from '../agents/price-usage.js';
+import type { Config } from '../config/load-config.js';
+import { resolveSettings, type SettingSource } from '../config/resolve-settings.js';
+import type { SettingOption } from '../config/settings.js';
 import type { CallWorktree, EventListener } from '../engine/events.js';
 import type { RunOptions, RunRecord } from '../runs/records.js';
 import type { Clock } from '../shared/clock.js';
-import { WfError } from '../shared/errors.js';
 import type { Counts, ErrorRecord, RunStatus, Usage } from '../shared/outcome.js';
 
 /** Everything that decides what a run does. On a resume each value that is left out comes from the old run's record. */
@@ -96,41 +98,44 @@ export interface RunResult {
   notices: string[];
 }
 
-const DEFAULTS = { maxAgents: 1000, turnTimeoutMs: 30_000, memoryMb: 256 } as const;
+/** The options of a run, and where each of the run-wide settings among them comes from. */
+export interface ResolvedOptions {
+  options: RunOptions;
+  sources: Record<SettingOption, SettingSource>;
+}
 
 /**
- * Precedence: given, then the old run's record, then the environment, then the default.
+ * Precedence: given, then the old run's record, then the environment, then the config, then the default.
  *
- * @throws WfError `WF_USAGE` for a value that is out of range
+ * @throws WfError `WF_USAGE`, `WF_CONFIG` for a value that cannot be used
  */
 export function resolveRunOptions(
   given: RunSettings,
   record: RunRecord | undefined,
   env: Readonly<Record<string, string | undefined>>,
+  config: Config,
   cores: number,
-): RunOptions {
+): ResolvedOptions {
   const old = record?.options;
   const backend = typeof given.backend === 'object' ? given.backend.name : given.backend;
   // A program or a rules file is for one backend only, but does not forbid a call to name another.
   const implied = given.command !== undefined ? 'command' : given.mock !== undefined ? 'mock' : undefined;
+  const found = resolveSettings({ given: { ...given, backend: backend ?? implied }, record: old, env, config });
+  const take = <T>(option: SettingOption, otherwise: T): T => (found[option].value ?? otherwise) as T;
   const options: RunOptions = {
-    backend: backend ?? implied ?? old?.backend ?? env.WF_BACKEND ?? '',
+    backend: take('backend', ''),
     backendGiven: backend !== undefined || (implied === undefined && old?.backendGiven === true),
-    permission: given.permission ?? old?.permission ?? 'edit',
-    concurrency:
-      given.concurrency ??
-      old?.concurrency ??
-      readNumber(env, 'WF_CONCURRENCY') ??
-      Math.min(16, Math.max(4, 2 * cores)),
-    maxAgents: given.maxAgents ?? old?.maxAgents ?? readNumber(env, 'WF_MAX_AGENTS') ?? DEFAULTS.maxAgents,
-    budgetTokens: pick(given.budgetTokens, old?.budgetTokens),
-    budgetUsd: pick(given.budgetUsd, old?.budgetUsd),
-    minFreeMemMb: pick(given.minFreeMemMb, old?.minFreeMemMb),
-    timeoutMs: pick(given.timeoutMs, old?.timeoutMs),
-    idleTimeoutMs: pick(given.idleTimeoutMs, old?.idleTimeoutMs),
-    retries: pick(given.retries, old?.retries),
-    turnTimeoutMs: given.turnTimeoutMs ?? old?.turnTimeoutMs ?? DEFAULTS.turnTimeoutMs,
-    memoryMb: given.memoryMb ?? old?.memoryMb ?? DEFAULTS.memoryMb,
+    permission: take('permission', 'edit'),
+    concurrency: take('concurrency', Math.min(16, Math.max(4, 2 * cores))),
+    maxAgents: take('maxAgents', 1000),
+    budgetTokens: take('budgetTokens', null),
+    budgetUsd: take('budgetUsd', null),
+    minFreeMemMb: take('minFreeMemMb', null),
+    timeoutMs: take('timeoutMs', null),
+    idleTimeoutMs: take('idleTimeoutMs', null),
+    retries: take('retries', null),
+    turnTimeoutMs: take('turnTimeoutMs', 30_000),
+    memoryMb: take('memoryMb', 256),
     match: given.match ?? old?.match ?? 'content',
   };
   // Settings of a backend are taken over only with that backend.
@@ -139,39 +144,10 @@ export function resolveRunOptions(
   if (command !== undefined) options.command = [...command];
   const mock = given.mock ?? (sameBackend ? old?.mock : undefined);
   if (mock !== undefined) options.mock = mock;
-  const model = given.model ?? old?.model ?? env.WF_MODEL;
+  const model = take<string | undefined>('model', undefined);
   if (model !== undefined) options.model = model;
-  const effort = given.effort ?? old?.effort;
+  const effort = take<string | undefined>('effort', undefined);
   if (effort !== undefined) options.effort = effort;
-  checkRanges(options);
-  return options;
-}
-
-function pick(given: number | null | undefined, old: number | null | undefined): number | null {
-  return given !== undefined ? given : (old ?? null);
-}
-
-function readNumber(env: Readonly<Record<string, string | undefined>>, name: string): number | undefined {
-  const text = env[name];
-  if (text === undefined || text === '') return undefined;
-  const value = Number(text);
-  if (Number.isFinite(value)) return value;
-  throw new WfError('WF_USAGE', `${name} is not a number: ${JSON.stringify(text)}.`, {
-    remedy: `Unset ${name} or give it a number.`,
-  });
-}
-
-const RANGES: [name: keyof RunOptions, flag: string, min: number, max: number][] = [
-  ['concurrency', '--concurrency', 1, 100_000],
-  ['maxAgents', '--max-agents', 0, 10_000_000],
-  ['turnTimeoutMs', '--turn-timeout', 1, 3_600_000],
-  ['memoryMb', '--memory', 8, 65_536],
-];
-
-function checkRanges(options: RunOptions): void {
-  for (const [name, flag, min, max] of RANGES) {
-    const value = options[name] as number;
-    if (Number.isInteger(value) && value >= min && value <= max) continue;
-    throw new WfError('WF_USAGE', `${flag} must be a whole number from ${min} to ${max}; got ${String(value)}.`);
-  }
+  const sources = Object.fromEntries(Object.entries(found).map(([option, { source }]) => [option, source]));
+  return { options, sources: sources as ResolvedOptions['sources'] };
 }

@@ -49,9 +49,9 @@ export async function startWorkflow(given: RunWorkflowOptions): Promise<RunHandl
 
 async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<RunHandle> {
   const prepared = await prepareRun(given);
-  const { places, options, source } = prepared;
-  const backend = await chooseBackend(given, options, prepared.startFolder, places.env);
-  checkMoneyIsCounted(options, backend, given.prices);
+  const { places, source } = prepared;
+  const backend = await chooseBackend(given, prepared);
+  checkMoneyIsCounted(prepared.options, backend, prepared.prices);
   const definitions = await loadAgentDefinitions({ cwd: prepared.startFolder, root: places.root, home: places.home });
   const startedBy = findStartedBy(places.env);
   const runId = given.runId ?? newRunId();

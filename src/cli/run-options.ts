@@ -5,7 +5,15 @@ import { messageOf, WfError } from '../shared/errors.js';
 import { isNewRunId } from '../shared/ids.js';
 import type { RunFlags } from './commands/run-flags.js';
 import { readArgs } from './read-args.js';
-import { orNone, readChoice, readCount, readDollars, readDuration, readMegabytes, readTokens } from './read-values.js';
+import {
+  orNone,
+  readChoice,
+  readCount,
+  readDollars,
+  readDuration,
+  readMegabytes,
+  readTokens,
+} from '../shared/read-values.js';
 
 /** The library's options for one command line. */
 export function readRunOptions(script: string | undefined, flags: RunFlags): RunWorkflowOptions {

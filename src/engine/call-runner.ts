@@ -49,7 +49,16 @@ export function createCallRunner(
     return hash('sha256', JSON.stringify([options.root, call.key, call.path, call.nth, generation]), 'hex');
   };
 
-  const makeRequest = (call: LiveCall, cwd: string): AgentRequest => {
+  /** The model of a call as it was named, and as this backend knows it. */
+  const findModel = (call: LiveCall, backend: AgentBackend): { named?: string; model?: string | undefined } => {
+    const type = call.options?.agentType;
+    const named =
+      call.options?.model ?? (type === undefined ? undefined : options.definitions.get(type)?.model) ?? options.model;
+    if (named === undefined) return {};
+    return { named, model: options.resolveModel(named, backend) };
+  };
+
+  const makeRequest = (call: LiveCall, cwd: string, model: string | undefined): AgentRequest => {
     const given = call.options;
     const agentType = given?.agentType;
     const agent = agentType === undefined ? undefined : options.definitions.get(agentType);
@@ -63,7 +72,7 @@ export function createCallRunner(
       phase: call.phase ?? undefined,
       prompt: call.prompt,
       schema: given?.schema as object | undefined,
-      model: given?.model ?? agent?.model ?? options.model,
+      model,
       effort: given?.effort ?? agent?.effort ?? options.effort,
       agent,
       agentType,
@@ -76,13 +85,12 @@ export function createCallRunner(
     };
   };
 
-  const onEvent = (call: LiveCall, event: AgentEvent): void => {
+  const onEvent = (call: LiveCall, model: string | undefined, event: AgentEvent): void => {
     if (event.type === 'warning') warnOnce(event.text);
     else if (event.type === 'progress') tell({ type: 'call.progress', n: call.n, label: call.label, text: event.text });
     else if (event.type === 'tool' && event.state === 'start') {
       tell({ type: 'call.progress', n: call.n, label: call.label, text: `tool ${event.name}` });
-    } else if (event.type === 'usage')
-      report(call.n, addCost(event.usage, call.options?.model ?? options.model, options.prices));
+    } else if (event.type === 'usage') report(call.n, addCost(event.usage, model, options.prices));
   };
 
   /** A backend that was chosen for the run beats the one that a call names; made-up answers never mix with real ones. */
@@ -144,7 +152,9 @@ export function createCallRunner(
       const cwd = resolveInside(options, given?.cwd);
       if (cwd === undefined)
         return failed('WF_AGENT_OPTIONS', `option cwd leaves the project: ${JSON.stringify(given?.cwd)}.`);
-      const request = makeRequest(call, cwd);
+      const { named, model } = findModel(call, backend);
+      if (named !== undefined && model === undefined) return failForAll(describeAlias(named, backend.name));
+      const request = makeRequest(call, cwd, model);
       const policy = {
         ...options.policy,
         retries: given?.retries ?? options.policy.retries,
@@ -153,7 +163,7 @@ export function createCallRunner(
       };
       const { n, label, phase } = call;
       const context = {
-        onEvent: (event: AgentEvent) => onEvent(call, event),
+        onEvent: (event: AgentEvent) => onEvent(call, model, event),
         onAttempt: (attempt: number) => tell({ type: 'call.started', n, label, phase, attempt }),
         onRetry: (kind: string, delayMs: number, attempt: number) =>
           tell({ type: 'call.retry', n, label, kind, delayMs, attempt }),
@@ -162,6 +172,7 @@ export function createCallRunner(
         sleep: (ms: number, signal: AbortSignal) => sleep(options, ms, signal),
         gate: gateOf(backend),
         noMoreAttempts: noMoreAttempts.signal,
+        mask: options.mask,
       };
       const isolated = needsWorktree(backend, call) ? await isolation.open(backend, call) : undefined;
       const asked = isolated?.backend ?? backend;
@@ -219,6 +230,19 @@ function failed(code: string, message: string): CallOutcome {
     attempts: 0,
   };
 }
+
+/** A fault of the set-up concerns all calls: the run stops and can be resumed once it is mended. */
+const failForAll = (message: string): CallOutcome => ({
+  kind: 'failed',
+  error: { code: 'WF_BACKEND_SETUP', message },
+  tell: 'throw',
+  shared: true,
+  usage: undefined,
+  attempts: 0,
+});
+
+const describeAlias = (alias: string, backend: string): string =>
+  `The alias ${JSON.stringify(alias)} names no model for the backend ${backend}. Add it to models.${alias} of the config, then go on with the run.`;
 
 function resolveInside(options: EngineOptions, cwd: string | undefined): string | undefined {
   if (cwd === undefined) return options.startFolder;

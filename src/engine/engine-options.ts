@@ -2,6 +2,7 @@
 import type { AgentDefinition } from '../agents/agent-definitions.js';
 import type { AgentBackend, Permission } from '../agents/backend.js';
 import type { CallPolicy } from '../agents/execute-call.js';
+import type { Mask } from '../agents/mask-secrets.js';
 import type { PriceTable } from '../agents/price-usage.js';
 import type { WorktreePlace } from '../agents/worktree/run-worktrees.js';
 import type { CarriedLines } from '../journal/carry.js';
@@ -38,6 +39,10 @@ export interface EngineOptions {
   policy: CallPolicy;
   match: 'content' | 'prefix';
   model: string | undefined;
+  /** The model that a name, which may be an alias, means for a backend; undefined when the alias names none for it. */
+  resolveModel(name: string, backend: AgentBackend): string | undefined;
+  /** Applied to everything that a backend hands over. */
+  mask: Mask | undefined;
   effort: string | undefined;
   permission: Permission;
   /** Absolute start folder, and the project root. */

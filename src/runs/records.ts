@@ -76,6 +76,8 @@ export const runOptionsSchema = z.looseObject({
   turnTimeoutMs: z.number(),
   memoryMb: z.number(),
   match: z.enum(['content', 'prefix']),
+  /** What the aliases of models meant: alias → backend → model. */
+  models: z.record(z.string(), z.record(z.string(), z.string())).optional(),
 });
 
 export const runRecordSchema = z.looseObject({
@@ -96,6 +98,8 @@ export const runRecordSchema = z.looseObject({
   /** Start folder relative to the project root, forward slashes. */
   startFolder: z.string(),
   options: runOptionsSchema,
+  /** Where each run-wide setting came from: `from` in one word, and the flag, variable or file. */
+  settingSources: z.record(z.string(), z.looseObject({ from: z.string(), place: z.string().optional() })).optional(),
   versions: z.looseObject({ wf: z.string(), node: z.string() }),
   startedAt: z.string(),
   endedAt: z.string().nullable(),

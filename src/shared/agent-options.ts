@@ -21,3 +21,5 @@ export const AGENT_OPTIONS = [
 ] as const;
 
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+export const PERMISSIONS = ['read', 'edit', 'full'] as const;

@@ -31,6 +31,7 @@ export const ERROR_CODES = {
   WF_SCRIPT_META: EXIT.notStarted,
   WF_SCRIPT_MODULE: EXIT.notStarted,
   WF_SCRIPT_DETERMINISM: EXIT.notStarted,
+  WF_CONFIG: EXIT.notStarted,
   WF_ARGS: EXIT.notStarted,
   WF_RUN_ID: EXIT.notStarted,
   WF_RUN_UNKNOWN: EXIT.notStarted,

@@ -8,12 +8,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   journal: ['shared'],
   agents: ['shared'],
   script: ['shared'],
+  config: ['agents', 'shared'],
   runs: ['journal', 'shared'],
   engine: ['script', 'journal', 'agents', 'shared'],
   report: ['runs', 'engine', 'shared'],
-  api: ['agents', 'engine', 'journal', 'runs', 'script', 'shared'],
-  index: ['agents', 'api', 'engine', 'journal', 'report', 'runs', 'script', 'shared'],
-  cli: ['agents', 'api', 'engine', 'index', 'journal', 'report', 'runs', 'script', 'shared'],
+  api: ['agents', 'config', 'engine', 'journal', 'runs', 'script', 'shared'],
+  index: ['agents', 'api', 'config', 'engine', 'journal', 'report', 'runs', 'script', 'shared'],
+  cli: ['agents', 'api', 'config', 'engine', 'index', 'journal', 'report', 'runs', 'script', 'shared'],
 };
 
 /** `src/engine/events.ts` → `engine`, `src/index.ts` → `index`. */

@@ -69,7 +69,7 @@ describe('the published package', () => {
     const files = (JSON.parse(listing) as { files: { path: string }[] }[])[0]?.files.map(({ path }) => path) ?? [];
     const strange = files.filter(
       (file) =>
-        !/^(dist\/.+\.(c?js|d\.ts)|dist\/THIRD-PARTY-NOTICES\.txt|types\/workflow\.d\.ts|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+        !/^(dist\/.+\.(c?js|d\.ts)|dist\/THIRD-PARTY-NOTICES\.txt|types\/workflow\.d\.ts|types\/wf\.schema\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
           file,
         ),
     );
@@ -80,6 +80,7 @@ describe('the published package', () => {
       'dist/index.d.ts',
       'dist/engine/sandbox/prelude.js',
       'types/workflow.d.ts',
+      'types/wf.schema.json',
     ];
     expect(files).toEqual(
       expect.arrayContaining([...needed, 'dist/engine/sandbox/process/sandbox.cjs', 'package.json']),

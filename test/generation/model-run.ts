@@ -217,6 +217,8 @@ async function makeOptions(
     policy: { retries: 0, timeoutMs: undefined, idleTimeoutMs: undefined, graceMs: 10, maxAnswerBytes: 1 << 20 },
     match: 'content',
     model: undefined,
+    resolveModel: (name) => name,
+    mask: undefined,
     effort: undefined,
     permission: 'edit',
     startFolder: '/',

@@ -2,7 +2,7 @@ import { listWorkflowRuns, type RunSummary } from '../../index.js';
 import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
 import { cleanLine } from '../../report/clean-line.js';
 import { RUN_STATUSES } from '../../shared/outcome.js';
-import { readChoice, readCount } from '../read-values.js';
+import { readChoice, readCount } from '../../shared/read-values.js';
 
 interface LsFlags {
   limit?: string;

@@ -1,5 +1,5 @@
 import { pruneOldRuns } from '../../index.js';
-import { readCount } from '../read-values.js';
+import { readCount } from '../../shared/read-values.js';
 
 export async function prune(flags: {
   keep?: string;

@@ -8,7 +8,7 @@ import { writeToStream } from '../../report/write-text.js';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
 import { messageOf, WfError } from '../../shared/errors.js';
 import { handleSignals } from '../handle-signals.js';
-import { readDuration } from '../read-values.js';
+import { readDuration } from '../../shared/read-values.js';
 import { readRunOptions } from '../run-options.js';
 import { describeError } from '../show-error.js';
 import { useColors } from '../use-colors.js';

@@ -1,5 +1,5 @@
-/** Reads the values of flags. Every fault names the flag and what it takes. */
-import { WfError } from '../shared/errors.js';
+/** Reads values that a person wrote, in a flag, a variable or a config. Every fault names where it stands and what it takes. */
+import { WfError } from './errors.js';
 
 export function readCount(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
