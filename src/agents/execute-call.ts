@@ -12,7 +12,7 @@ import type { RateGate } from './rate-gate.js';
 import { reAskAnew, reAskInSession } from './re-ask.js';
 import { retryDelay, SCHEMA_TRIES, triesFor } from './retry-policy.js';
 import { runAttempt } from './run-attempt.js';
-import { explainSchema, judgeAnswer, type Verdict } from './schema-guard.js';
+import { explainSchema, judgeMasked } from './schema-guard.js';
 import { sumUsage } from './usage-words.js';
 
 export interface CallPolicy {
@@ -192,15 +192,6 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
   return (
     findStop(call) ?? (verdict.fits ? succeed(call, verdict.output, model) : prepareReAsk(call, answer, verdict.errors))
   );
-}
-
-/** An escape in JSON text can hide a secret until it is parsed: what is judged, and kept, is the masked value. */
-async function judgeMasked(schema: object, answer: AgentAnswer, mask: Mask | undefined): Promise<Verdict> {
-  const verdict = await judgeAnswer(schema, answer);
-  if (!mask) return verdict;
-  if (!verdict.fits) return { fits: false, errors: verdict.errors.map(mask) };
-  const masked = mask(verdict.output);
-  return masked === verdict.output ? verdict : await judgeAnswer(schema, { ...answer, structured: JSON.parse(masked) });
 }
 
 /** After an error: waits for the next try, or gives up. */

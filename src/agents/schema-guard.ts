@@ -5,6 +5,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { AgentAnswer } from './backend.js';
 import { extractJson } from './extract-json.js';
+import type { Mask } from './mask-secrets.js';
 import { createPatternCheck, type PatternCheck } from './pattern-check.js';
 
 export type Verdict =
@@ -53,6 +54,15 @@ export async function judgeAnswer(schema: object, answer: AgentAnswer): Promise<
   if (!inner) return verdict;
   const again = await judgeValue(schema, inner.value);
   return again.fits ? again : verdict;
+}
+
+/** An escape in JSON text can hide a secret until it is parsed: what is judged, and kept, is the masked value. */
+export async function judgeMasked(schema: object, answer: AgentAnswer, mask: Mask | undefined): Promise<Verdict> {
+  const verdict = await judgeAnswer(schema, answer);
+  if (!mask) return verdict;
+  if (!verdict.fits) return { fits: false, errors: verdict.errors.map(mask) };
+  const masked = mask(verdict.output);
+  return masked === verdict.output ? verdict : await judgeAnswer(schema, { ...answer, structured: JSON.parse(masked) });
 }
 
 /** @throws Error when the schema does not compile (it was to be refused before, by `checkSchema`) */

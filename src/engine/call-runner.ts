@@ -8,7 +8,9 @@ import { createRateGate, type RateGate } from '../agents/rate-gate.js';
 import type { CallUsage } from '../shared/outcome.js';
 import { createCallIsolation, needsWorktree } from './call-isolation.js';
 import type { EngineOptions, LiveCall } from './engine-options.js';
+import { refuseAllCalls, refuseCall, wordAlias } from './refuse-call.js';
 import type { UntimedEvent } from './run-voice.js';
+import { createUnenforcedVoice } from './tell-unenforced.js';
 
 export interface CallRunner {
   execute(call: LiveCall): Promise<CallOutcome>;
@@ -99,24 +101,7 @@ export function createCallRunner(
       ? options.backend
       : options.backendNamed(name);
 
-  const told = new Set<string>();
-  const warnOnce = (message: string): void => {
-    if (told.has(message)) return;
-    told.add(message);
-    tell({ type: 'warning', code: 'WF_NOT_ENFORCED', message });
-  };
-  /** What a backend cannot hold an agent to is said once, and the call runs. */
-  const tellUnenforced = ({ name, capabilities }: AgentBackend, call: LiveCall): void => {
-    if (capabilities.madeUp) return;
-    const type = call.options?.agentType;
-    const agent = type === undefined ? undefined : options.definitions.get(type);
-    if (type !== undefined && agent === undefined && !capabilities.agentTypes?.has(type)) {
-      warnOnce(`The backend ${name} has no agent of type ${JSON.stringify(type)}; its default agent answers.`);
-    }
-    const limits = call.options?.tools ?? call.options?.disallowedTools ?? agent?.tools ?? agent?.disallowedTools;
-    if (limits !== undefined && !capabilities.tools)
-      warnOnce(`The backend ${name} cannot limit the tools of an agent.`);
-  };
+  const tellUnenforced = createUnenforcedVoice(options.definitions, tell);
 
   const isolation = createCallIsolation(options, tell);
 
@@ -143,7 +128,7 @@ export function createCallRunner(
       const backend = chosen instanceof Promise ? await chosen : chosen;
       if (controller.signal.aborted && !again.has(call.n)) return { kind: 'cancelled', usage: undefined, attempts: 0 };
       if (backend === undefined)
-        return failed(
+        return refuseCall(
           'WF_BACKEND_UNKNOWN',
           `No backend is named ${JSON.stringify(given?.backend)}, or it is not set up.`,
         );
@@ -151,9 +136,9 @@ export function createCallRunner(
       call.backend = { name: backend.name, madeUp: backend.capabilities.madeUp === true };
       const cwd = resolveInside(options, given?.cwd);
       if (cwd === undefined)
-        return failed('WF_AGENT_OPTIONS', `option cwd leaves the project: ${JSON.stringify(given?.cwd)}.`);
+        return refuseCall('WF_AGENT_OPTIONS', `option cwd leaves the project: ${JSON.stringify(given?.cwd)}.`);
       const { named, model } = findModel(call, backend);
-      if (named !== undefined && model === undefined) return failForAll(describeAlias(named, backend.name));
+      if (named !== undefined && model === undefined) return refuseAllCalls(wordAlias(named, backend.name));
       const request = makeRequest(call, cwd, model);
       const policy = {
         ...options.policy,
@@ -219,30 +204,6 @@ export function createCallRunner(
     idle: isolation.idle,
   };
 }
-
-function failed(code: string, message: string): CallOutcome {
-  return {
-    kind: 'failed',
-    error: { name: 'Error', code, message },
-    tell: 'throw',
-    shared: false,
-    usage: undefined,
-    attempts: 0,
-  };
-}
-
-/** A fault of the set-up concerns all calls: the run stops and can be resumed once it is mended. */
-const failForAll = (message: string): CallOutcome => ({
-  kind: 'failed',
-  error: { code: 'WF_BACKEND_SETUP', message },
-  tell: 'throw',
-  shared: true,
-  usage: undefined,
-  attempts: 0,
-});
-
-const describeAlias = (alias: string, backend: string): string =>
-  `The alias ${JSON.stringify(alias)} names no model for the backend ${backend}. Add it to models.${alias} of the config, then go on with the run.`;
 
 function resolveInside(options: EngineOptions, cwd: string | undefined): string | undefined {
   if (cwd === undefined) return options.startFolder;

@@ -161,7 +161,7 @@ describe('a faulty config is refused before anything starts', () => {
     [
       'a time that is none',
       '{ "timeout": "soon" }',
-      /timeout takes a time such as "90s", "10m" or "2h", or a number of seconds; got "soon"/,
+      /timeout takes a time such as "90s", "10m" or "2h", or a number of seconds, or "none"; got "soon"/,
     ],
     ['B-122 memory without a number', '{ "memory": "abc" }', /memory takes megabytes such as 256 or "1GB"; got "abc"/],
     ['B-122 memory below zero', '{ "memory": -1 }', /memory takes megabytes/],
