@@ -101,7 +101,7 @@ export function createCallRunner(
       ? options.backend
       : options.backendNamed(name);
 
-  const tellUnenforced = createUnenforcedVoice(options.definitions, tell);
+  const { warnOnce, tellUnenforced } = createUnenforcedVoice(options.definitions, tell);
 
   const isolation = createCallIsolation(options, tell);
 

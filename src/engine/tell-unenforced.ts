@@ -7,14 +7,14 @@ import type { UntimedEvent } from './run-voice.js';
 export function createUnenforcedVoice(
   definitions: ReadonlyMap<string, AgentDefinition>,
   tell: (event: UntimedEvent) => void,
-): (backend: AgentBackend, call: LiveCall) => void {
+): { warnOnce(message: string): void; tellUnenforced(backend: AgentBackend, call: LiveCall): void } {
   const told = new Set<string>();
   const warnOnce = (message: string): void => {
     if (told.has(message)) return;
     told.add(message);
     tell({ type: 'warning', code: 'WF_NOT_ENFORCED', message });
   };
-  return ({ name, capabilities }, call) => {
+  const tellUnenforced = ({ name, capabilities }: AgentBackend, call: LiveCall): void => {
     if (capabilities.madeUp) return;
     const type = call.options?.agentType;
     const agent = type === undefined ? undefined : definitions.get(type);
@@ -25,4 +25,5 @@ export function createUnenforcedVoice(
     if (limits !== undefined && !capabilities.tools)
       warnOnce(`The backend ${name} cannot limit the tools of an agent.`);
   };
+  return { warnOnce, tellUnenforced };
 }

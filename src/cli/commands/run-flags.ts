@@ -83,7 +83,10 @@ function addInputs(command: Command): Command {
     .option('--args-file <file>', 'args from a JSON file, - for stdin')
     .option('--args-text <text>', 'args as one text')
     .option('--arg <name=text>', 'one value of args, as text; name:=json for a typed one (repeatable)', collect)
-    .option('--backend <name>', 'what executes the calls: claude, acp, gemini, ai-sdk, command, mock, or one of the config (env WF_BACKEND)')
+    .option(
+      '--backend <name>',
+      'what executes the calls: claude, acp, gemini, ai-sdk, command, mock, or one of the config (env WF_BACKEND)',
+    )
     .option('--command <program>', 'program and arguments of the backends command and acp')
     .option('--mock <file>', 'rules of the mock backend, JSON or YAML')
     .option('--dry-run', 'run on mock: made-up answers that fit the schemas')
