@@ -136,7 +136,7 @@ describe('a backend that the config has set up', () => {
     expectRefusal(
       project,
       await wf(project, ['--backend', 'mytol']),
-      /WF_BACKEND_UNKNOWN[\s\S]*Did you mean mytool\?[\s\S]*command, mytool, other, mock/,
+      /WF_BACKEND_UNKNOWN[\s\S]*Did you mean mytool\?[\s\S]*command, mytool, other/,
     );
   });
 });
