@@ -35,6 +35,8 @@ const BY_STATUS: Record<number, BackendErrorKind> = {
 };
 const BY_SUBTYPE: Record<string, BackendErrorKind> = {
   error_max_structured_output_retries: 'schema',
+  // Broken off from outside, or by a fault of its own.
+  error_during_execution: 'protocol',
   error_max_turns: 'failed',
   error_max_budget_usd: 'failed',
 };

@@ -50,6 +50,8 @@ interface Claude {
   env: NodeJS.ProcessEnv;
   allowEnv: readonly string[];
   usage: SessionUsage;
+  /** Schemas, as JSON, that its own check does not know. */
+  refused: Set<string>;
 }
 
 /**
@@ -64,6 +66,7 @@ export function createClaudeBackend(options: ClaudeOptions = {}): AgentBackend {
     env: options.env ?? process.env,
     allowEnv: options.allowEnv ?? [],
     usage: createSessionUsage(),
+    refused: new Set(),
   };
   return {
     name: 'claude',
@@ -73,15 +76,25 @@ export function createClaudeBackend(options: ClaudeOptions = {}): AgentBackend {
   };
 }
 
-async function execute(claude: Claude, request: AgentRequest, context: AgentRunContext): Promise<AgentAnswer> {
+async function execute(claude: Claude, asked: AgentRequest, context: AgentRunContext): Promise<AgentAnswer> {
   if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');
-  const schema = request.schema && toToolSchema(request.schema);
-  const end = await ask(claude, request, context, schema);
+  const text = asked.schema && JSON.stringify(asked.schema);
+  const schema = asked.schema && !claude.refused.has(text as string) ? toToolSchema(asked.schema) : undefined;
+  let request = asked;
+  let end = await ask(claude, request, context, schema);
+  if (isSessionGone(request, end)) {
+    request = { ...asked, session: undefined, prompt: asked.anew ?? asked.prompt };
+    end = await ask(claude, request, context, schema);
+  }
   // Its own check does not know every schema; it then leaves the tool away without a word.
-  const hasNoTool = schema !== undefined && end.turn.hasAnswerTool === false;
-  const last = hasNoTool ? await ask(claude, request, context, undefined) : end;
-  return takeAnswer(claude, request, last, hasNoTool ? undefined : schema);
+  if (schema === undefined || end.turn.hasAnswerTool !== false) return takeAnswer(claude, request, end, schema);
+  claude.refused.add(text as string);
+  return takeAnswer(claude, request, await ask(claude, request, context, undefined), undefined);
 }
+
+/** It was told to go on in a session that its own files no longer hold, and asked no model. */
+const isSessionGone = ({ session }: AgentRequest, { turn }: ClaudeEnd): boolean =>
+  session !== undefined && !turn.started && turn.result?.subtype === 'error_during_execution';
 
 async function ask(
   { settings, folder, env: source, allowEnv }: Claude,
