@@ -18,7 +18,7 @@ export function nameTheirWorktrees(report: PruneReport, root: string): string[] 
   if (left.length === 0) return [];
   const named = left.slice(0, 5).join(', ');
   return [
-    `${left.length} ${left.length === 1 ? 'worktree' : 'worktrees'} of pruned runs stay in ${folder}, with what their calls left in them: ${named}${left.length > 5 ? ', …' : ''}.`,
+    `Worktrees of pruned runs that stay in ${folder}, with what their calls left in them: ${named}${left.length > 5 ? `, … (${left.length})` : ''}.`,
   ];
 }
 

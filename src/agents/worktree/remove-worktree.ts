@@ -69,7 +69,7 @@ async function forget(
   return existsSync(trash) ? trash : undefined;
 }
 
-async function removeFiles(folder: string): Promise<void> {
+export async function removeFiles(folder: string): Promise<void> {
   if (!existsSync(folder)) return;
   const { remove } = await import('fs-extra/esm');
   await remove(folder);

@@ -2,6 +2,7 @@
  * What is known of a worktree of ours, kept where git keeps its own: in the worktree's folder in the repository, out of
  * the agent's way, and gone with it. It is written before the agent starts, so a worktree without it never had one.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
@@ -27,4 +28,14 @@ export type WorktreeRecord = z.infer<typeof recordSchema>;
 
 export function writeWorktreeRecord(gitDir: string, record: WorktreeRecord): void {
   writeFileAtomic(join(gitDir, FILE), `${JSON.stringify(record)}\n`, { fsync: false });
+}
+
+/** `undefined` where there is none, or none that can be read. */
+export function readWorktreeRecord(gitDir: string): WorktreeRecord | undefined {
+  try {
+    const parsed = recordSchema.safeParse(JSON.parse(readFileSync(join(gitDir, FILE), 'utf8')));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
 }

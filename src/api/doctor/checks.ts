@@ -8,6 +8,7 @@ import { checkRunsFolder } from './check-runs-folder.js';
 import { checkSandbox } from './check-sandbox.js';
 import { checkSockets } from './check-sockets.js';
 import { checkSurvivors } from './check-survivors.js';
+import { checkWorktrees } from './check-worktrees.js';
 import type { DoctorCheck } from './finding.js';
 
 export const CHECKS: readonly DoctorCheck[] = [
@@ -18,6 +19,8 @@ export const CHECKS: readonly DoctorCheck[] = [
   checkOwners,
   checkClaims,
   checkSurvivors,
+  // After what may still work in them.
+  checkWorktrees,
   checkSockets,
   checkLeftovers,
 ];

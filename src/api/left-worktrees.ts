@@ -1,0 +1,102 @@
+/** Worktrees that calls have left, with what is known of their runs: which are in use, which are kept work, which nobody needs. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type FoundWorktree,
+  judgeFound,
+  listTrash,
+  listWorktrees,
+  removeFound,
+  removeTrash,
+} from '../agents/worktree/found-worktrees.js';
+import { ownerState } from '../runs/owner.js';
+import { ownerSchema } from '../runs/records.js';
+import { observeRun } from '../runs/run-status.js';
+import { EVENTS_FILE, findRunFolder } from '../runs/runs-folder.js';
+import { isProcessAlive } from '../shared/process-info.js';
+import { readStartedProcesses } from './doctor/started-processes.js';
+import type { Places } from './prepare-run.js';
+import { findWorktreesFolder } from './worktrees-folder.js';
+
+/** One worktree of a call, or what is left of one. */
+export interface LeftWorktree {
+  /** Absolute. */
+  path: string;
+  branch: string | null;
+  runId: string;
+  /** Number of the call in its run; 0 for what was being removed. */
+  n: number;
+  /**
+   * `in-use`: its run goes on, or may go on where it cannot be seen · `unchanged`: nothing is in it, and nobody needs it ·
+   * `changed`: there is, or there may be, work in it.
+   */
+  state: 'in-use' | 'unchanged' | 'changed';
+  fileCount: number;
+  commits: number;
+  doubt?: string;
+  /** Removes an unchanged one after having looked once more. Throws with the reason where it stays. */
+  sweep(): Promise<void>;
+}
+
+/** A worktree without a record, or something half removed, of a run that is not to be found belongs to nobody after this time, ms. */
+const SETTLED_MS = 3_600_000;
+
+type Where = Pick<Places, 'root' | 'env' | 'readFolders'>;
+
+/** Only what our own names name is looked at. Nothing is changed before `sweep()` is called, and that never removes work. */
+export async function findLeftWorktrees(where: Where, now: number = Date.now()): Promise<LeftWorktree[]> {
+  const folder = findWorktreesFolder(where.root);
+  const found = await Promise.all(listWorktrees(folder).map((one) => describe(where, one, now)));
+  return [...found, ...listTrash(folder).flatMap((one) => describeTrash(where, one, now))].sort((a, b) =>
+    a.path < b.path ? -1 : 1,
+  );
+}
+
+async function describe(where: Where, found: FoundWorktree, now: number): Promise<LeftWorktree> {
+  const { path, branch, runId, n } = found;
+  const about = { path, branch, runId, n, fileCount: 0, commits: 0 };
+  const sweep = async (): Promise<void> => {
+    if (isInUse(where, found, Date.now())) throw new Error('its run goes on');
+    const reason = await removeFound(where, found);
+    if (reason !== undefined) throw new Error(reason);
+  };
+  if (isInUse(where, found, now)) return { ...about, state: 'in-use', sweep };
+  const verdict = await judgeFound(where, found);
+  if (!verdict.changed) return { ...about, state: 'unchanged', sweep };
+  const { files, commits, doubt } = verdict;
+  return {
+    ...about,
+    state: 'changed',
+    fileCount: files.length,
+    commits,
+    ...(doubt === undefined ? {} : { doubt }),
+    sweep,
+  };
+}
+
+function describeTrash(where: Where, { path, since }: { path: string; since: number }, now: number): LeftWorktree[] {
+  const runId = /([0-9a-f-]{36})-\d+(?:-\d+)?$/.exec(path)?.[1] ?? '';
+  if (isRunAlive(where, runId, now) ?? now - since < SETTLED_MS) return [];
+  const about = { path, branch: null, runId, n: 0, fileCount: 0, commits: 0, doubt: 'it was being removed' };
+  return [{ ...about, state: 'unchanged', sweep: () => removeTrash(path) }];
+}
+
+/** In doubt it is in use. */
+function isInUse(where: Where, { runId, record, madeAt }: FoundWorktree, now: number): boolean {
+  const seen = isRunAlive(where, runId, now);
+  if (seen !== undefined) return seen;
+  // Its run lies elsewhere (`--runs-dir`) or was pruned: the process that made it is asked itself.
+  const owner = ownerSchema.safeParse(record?.owner);
+  if (!owner.success) return now - madeAt < SETTLED_MS;
+  const { state, basis } = ownerState(owner.data, now);
+  // What the record says of a heartbeat is as old as the record.
+  return basis === 'process' ? state === 'alive' : true;
+}
+
+/** `undefined`: there is no such run here. A process of it that outlived it counts as the run itself. */
+function isRunAlive({ readFolders }: Where, runId: string, now: number): boolean | undefined {
+  const folder = readFolders.map((runs) => findRunFolder(runs, runId)?.folder).find((path) => path !== undefined);
+  if (folder === undefined || statSync(folder, { throwIfNoEntry: false }) === undefined) return undefined;
+  if (observeRun(folder, now).summary.status === 'running') return true;
+  return readStartedProcesses(join(folder, EVENTS_FILE)).some(({ pid, startTime }) => isProcessAlive(pid, startTime));
+}
