@@ -11,11 +11,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type * as Library from '../../src/index.js';
 import type { DoctorFinding, DoctorReport } from '../../src/index.js';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { waitForJournalLines } from '../support/journal.js';
 import { isAlive, readProcess, sendSignal } from '../support/processes.js';
-import { runWf, startWf } from '../support/run-wf.js';
+import { requireBuild, runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { MOCK, newestRun, THREE } from './cli-kit.js';
@@ -257,4 +258,18 @@ it('H12: a run of a newer version is a note and no damage; nothing of it is mend
   expect(code).toBe(0);
   expect(found).toMatchObject([{ check: 'records', status: 'note', message: expect.stringContaining('version 99') }]);
   expect(snapshot(project.runDir(id))).toEqual(before);
+});
+
+it('the library gives the same report as the command', async () => {
+  requireBuild();
+  const lib = (await import('../../dist/index.js' as string)) as typeof Library;
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  await makeKilledRun(project);
+  const where = { cwd: project.dir, home: project.home, env: project.env };
+  const now = Date.now();
+  const report = await lib.runDoctor({ ...where, now });
+  const { stdout } = await runWf(['doctor', '--json'], { project });
+  expect(report).toEqual(JSON.parse(stdout));
+  expect(report.status).toBe('warn');
+  expect(await lib.runDoctor({ ...where, fix: true })).toMatchObject({ status: 'note' });
 });

@@ -1,9 +1,20 @@
 /** Who holds a run, seen from outside: claims, the lock beside them, and owners of every kind of death. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { waitForJournalLines } from '../support/journal.js';
+import { isAlive } from '../support/processes.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
@@ -155,5 +166,62 @@ describe('B-056: a claim that was begun and never written', () => {
     mkdirSync(lockOf(project, id), { recursive: true });
     expect(await runWf(['run', '--resume-from', id], { project })).toMatchObject({ code: 0 });
     expect(existsSync(lockOf(project, id))).toBe(false);
+  });
+});
+
+describe('B-052: a wf that was stopped for long, as by a laptop that sleeps', () => {
+  /** Stopped while B is under way, when it has its lock. */
+  async function makeStoppedRun(project: TestProject) {
+    const backend = makeFakeBackend(project, { gated: ['B'] });
+    const wf = startWf(['run', 'flow.js', ...backend.flags], { project, timeoutMs: 60_000 });
+    const agent = await backend.waitForStart('B');
+    await waitForJournalLines(project, 1);
+    const id = newestRun(project);
+    const lock = lockOf(project, id);
+    await waitFor('the lock', () => existsSync(lock));
+    wf.kill('SIGSTOP');
+    const long = new Date(Date.now() - 90_000);
+    utimesSync(lock, long, long);
+    changeRecord(project, id, ({ owner }) => ({ owner: { ...(owner as Owner), heartbeat: long.toISOString() } }));
+    return { backend, wf, agent, id, lock, long };
+  }
+
+  it('goes on without a word when nobody took over', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    const { backend, wf, id, lock, long } = await makeStoppedRun(project);
+    // Its process is there, so that it is not taken for dead.
+    expect(await runWf(['run', '--resume-from', id], { project })).toMatchObject({ code: 5 });
+    wf.kill('SIGCONT');
+    await waitFor('the lock to be held anew', () => {
+      const mtime = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+      return mtime !== undefined && mtime > long.getTime() + 60_000;
+    });
+    backend.openGate('B');
+    const ended = await wf.done;
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.stderr).not.toMatch(/warning|lock/i);
+    expect(readdirSync(claimsOf(project, id)).sort()).toEqual(['1.json', '1.released']);
+  });
+
+  it('stops, writes nothing more and ends its agents when somebody else has the lineage by now', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    const { wf, agent, id, lock } = await makeStoppedRun(project);
+    const claims = claimsOf(project, id);
+    const mine = JSON.parse(readFileSync(join(claims, '1.json'), 'utf8'));
+    const theirs = { ...mine.owner, host: 'elsewhere', token: 'another', heartbeat: new Date().toISOString() };
+    writeFileSync(join(claims, '2.json'), JSON.stringify({ ...mine, owner: theirs }), { flag: 'wx' });
+    rmdirSync(lock);
+    mkdirSync(lock);
+    const record = (name: string): string => readFileSync(join(project.runDir(id), name), 'utf8');
+    const before = [record('run.json'), record('journal.jsonl')];
+    wf.kill('SIGCONT');
+    const ended = await wf.done;
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/WF_OWNER_LOST: Another process has taken over/);
+    expect([record('run.json'), record('journal.jsonl')]).toEqual(before);
+    expect(existsSync(join(project.runDir(id), 'state.json'))).toBe(false);
+    await waitFor('the agent to be gone', () => !isAlive(agent.pid));
+    // The lock is theirs.
+    expect(existsSync(lock)).toBe(true);
   });
 });

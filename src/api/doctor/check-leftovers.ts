@@ -5,6 +5,7 @@ import { isProcessAlive } from '../../shared/process-info.js';
 import { CLAIMS_FOLDER, lookAt, NEW_PREFIX, TRASH_PREFIX } from '../../runs/runs-folder.js';
 import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
 import { namesIn } from './names-in.js';
+import { REPAIRED_FOLDER } from './repaired-copy.js';
 
 /** Younger than this, ms, somebody on another machine may still be at it. */
 const SETTLED_MS = 60_000;
@@ -60,6 +61,7 @@ function findFolders({ places: { runsFolder }, now }: DoctorContext): string[] {
   return [
     ...pathsIn(runsFolder, (name) => name.startsWith(NEW_PREFIX) || name.startsWith(TRASH_PREFIX)),
     ...pathsIn(claims, (name) => name.startsWith(TRASH_PREFIX)),
+    ...pathsIn(join(runsFolder, REPAIRED_FOLDER), (name) => name.startsWith(NEW_PREFIX)),
     // `mkdtemp` adds six characters.
     ...pathsIn(parent, (name) => name.startsWith(building) && name.length === building.length + 6),
   ].filter((path) => lookAt(path)?.isDirectory() === true && ageOf(path, now) > FOLDER_SETTLED_MS);

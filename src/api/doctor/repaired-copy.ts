@@ -6,9 +6,9 @@ import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, renameSync, rm
 import { join } from 'node:path';
 import { openFileSource } from '../../journal/file-store.js';
 import { scanJournal } from '../../journal/read-journal.js';
-import { JOURNAL_FILE, listNames, lookAt, type RunFolder } from '../../runs/runs-folder.js';
+import { JOURNAL_FILE, listNames, lookAt, NEW_PREFIX, type RunFolder } from '../../runs/runs-folder.js';
 
-const REPAIRED_FOLDER = '.repaired';
+export const REPAIRED_FOLDER = '.repaired';
 const NEWLINE = Buffer.from('\n');
 
 /** `<runs folder>/.repaired/<run id>`: a runs folder of its own, for `--runs-dir`. */
@@ -17,7 +17,7 @@ export const repairedCopyOf = (runsFolder: string, runId: string): string => joi
 /** Built beside its place and renamed, so that a copy that is there is whole. */
 export function writeRepairedCopy(runsFolder: string, { runId, folder }: RunFolder): string {
   const copy = repairedCopyOf(runsFolder, runId);
-  const building = join(runsFolder, REPAIRED_FOLDER, `.new-${runId}-${process.pid}`);
+  const building = join(runsFolder, REPAIRED_FOLDER, `${NEW_PREFIX}${runId}-${process.pid}`);
   mkdirSync(building, { recursive: true, mode: 0o700 });
   try {
     for (const name of listNames(folder)) {
