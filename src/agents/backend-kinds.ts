@@ -31,6 +31,8 @@ export interface BackendKind {
   madeUp?: true;
   /** Taken where none was chosen and its `probe()` says that it can work; in the order of this table. */
   detected?: true;
+  /** It is taken so only where a model is chosen, for the run or in its settings. */
+  needsModel?: true;
   /** Variables that hold its keys: their values are masked. */
   keys?: readonly string[];
 }
@@ -46,8 +48,23 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
     },
     settings: async () => (await import('./claude/claude-settings.js')).claudeSettings,
   },
+  acp: {
+    many: true,
+    detected: true,
+    presets: ACP_PRESETS,
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    async make({ command, settings, env, allowEnv, folder }) {
+      const { createAcpBackend } = await import('./acp/acp-backend.js');
+      const { parseCommandLine } = await import('./command/parse-command-line.js');
+      const set = settings as import('./acp/acp-settings.js').AcpSettings | undefined;
+      const [program = '', ...args] = typeof command === 'string' ? parseCommandLine(command) : (command ?? []);
+      return createAcpBackend({ settings: set ?? { command: program, args }, env, allowEnv, folder });
+    },
+    settings: async () => (await import('./acp/acp-settings.js')).acpSettings,
+  },
   'ai-sdk': {
     detected: true,
+    needsModel: true,
     keys: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
     async make({ settings, env, folder }) {
       const { createAiSdkBackend } = await import('./ai-sdk/ai-sdk-backend.js');
@@ -69,19 +86,6 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
       return createCommandBackend({ argv, env, allowEnv: [...(allowEnv ?? []), ...(set?.env ?? [])], folder });
     },
     settings: async () => (await import('./command/command-settings.js')).commandSettings,
-  },
-  acp: {
-    many: true,
-    presets: ACP_PRESETS,
-    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    async make({ command, settings, env, allowEnv, folder }) {
-      const { createAcpBackend } = await import('./acp/acp-backend.js');
-      const { parseCommandLine } = await import('./command/parse-command-line.js');
-      const set = settings as import('./acp/acp-settings.js').AcpSettings | undefined;
-      const [program = '', ...args] = typeof command === 'string' ? parseCommandLine(command) : (command ?? []);
-      return createAcpBackend({ settings: set ?? { command: program, args }, env, allowEnv, folder });
-    },
-    settings: async () => (await import('./acp/acp-settings.js')).acpSettings,
   },
   mock: {
     madeUp: true,

@@ -26,7 +26,9 @@ export function listBackends(config: BackendSettings = {}): KnownBackend[] {
   return Object.entries(BACKEND_KINDS).flatMap(([kindName, kind]): KnownBackend[] => {
     const set = config[kindName];
     if (!kind.many) return [{ name: kindName, kindName, kind, settings: set }];
-    const named = Object.entries({ ...kind.presets, ...(set as Record<string, unknown> | undefined) });
+    const own = set as Record<string, unknown> | undefined;
+    // What was set up stands first, also where it takes the place of a preset.
+    const named = Object.entries({ ...own, ...kind.presets, ...own });
     return [
       { name: kindName, kindName, kind, settings: undefined },
       ...named.map(([name, settings]) => ({ name, kindName, kind, settings })),

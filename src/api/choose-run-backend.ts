@@ -1,50 +1,47 @@
-/** The backend of a run, and those that single calls name. */
+/** The backend of a run, and those that single calls name. Each is made when it is first needed. */
 import type { AgentBackend } from '../agents/backend.js';
 import { createBackend, listBackends } from '../agents/choose-backend.js';
-import type { Config } from '../config/load-config.js';
 import { WfError } from '../shared/errors.js';
 import type { PreparedRun } from './prepare-run.js';
+import { type BackendInputs, backendOptions, holdBackend, openLater, type RunBackend } from './run-backend.js';
 import type { RunWorkflowOptions } from './run-options.js';
 
-/** @throws WfError `WF_BACKEND_UNKNOWN`, `WF_BACKEND_CONFIG`, `WF_MOCK_FILE` */
-export async function chooseBackend(given: RunWorkflowOptions, run: BackendInputs): Promise<AgentBackend> {
-  if (typeof given.backend === 'object') return given.backend;
-  if (run.options.backend !== '') return makeBackend(run.options.backend, run);
-  throw new WfError(
-    'WF_BACKEND_UNKNOWN',
-    'No backend was chosen: neither --backend nor WF_BACKEND nor a config names one.',
-    {
-      remedy: `Known backends: ${listNames(run.config)}. To try a script without an agent: --dry-run.`,
-    },
+/**
+ * Refuses what can be refused without cost. A backend that comes from the record of an earlier run is made at the first
+ * call that needs it: a run whose every call is recorded needs none, whatever has become of its program, rules or settings.
+ *
+ * @throws WfError `WF_BACKEND_UNKNOWN`, `WF_BACKEND_CONFIG`, `WF_MOCK_FILE`
+ */
+export async function chooseBackend(given: RunWorkflowOptions, run: BackendInputs): Promise<RunBackend> {
+  if (typeof given.backend === 'object') return holdBackend(given.backend);
+  const { options, sources, source, config } = run;
+  if (options.backend === '') return (await import('./find-run-backend.js')).findRunBackend(run);
+  const isNew = source === undefined || sources.backend.from === 'given' || given.command !== undefined;
+  if (isNew || given.mock !== undefined) return holdBackend(await makeBackend(options.backend, run));
+  const known = listBackends(config.data.backends).find(({ name }) => name === options.backend);
+  return openLater(options.backend, known?.kind.madeUp ?? source?.record.madeUp === true, () =>
+    makeBackend(options.backend, run),
   );
 }
 
-const listNames = ({ data }: Config): string =>
-  listBackends(data.backends)
-    .map(({ name }) => name)
-    .join(', ');
-
-/** What a backend of the run is made from. */
-export type BackendInputs = Pick<PreparedRun, 'options' | 'startFolder' | 'config' | 'places'>;
-
-function makeBackend(name: string, { options, startFolder, config, places }: BackendInputs): Promise<AgentBackend> {
-  return createBackend(name, { ...options, env: places.env, folder: startFolder }, config.data.backends);
-}
+const makeBackend = (name: string, run: BackendInputs): Promise<AgentBackend> =>
+  createBackend(name, backendOptions(run), run.config.data.backends);
 
 /**
  * A ceiling of money needs somebody who counts it.
  *
  * @throws WfError `WF_USAGE` before anything is spent
  */
-export function checkMoneyIsCounted(
+export async function checkMoneyIsCounted(
   { budgetUsd }: PreparedRun['options'],
-  { name, capabilities }: AgentBackend,
+  backend: RunBackend,
   prices: RunWorkflowOptions['prices'],
-): void {
-  if (budgetUsd == null || capabilities.usd || capabilities.madeUp || Object.keys(prices ?? {}).length > 0) return;
+): Promise<void> {
+  if (budgetUsd == null || backend.madeUp || Object.keys(prices ?? {}).length > 0) return;
+  if ((await backend.open()).capabilities.usd) return;
   throw new WfError(
     'WF_USAGE',
-    `--budget-usd ${budgetUsd} cannot be held: the backend ${name} reports no money, and no prices are configured.`,
+    `--budget-usd ${budgetUsd} cannot be held: the backend ${backend.name} reports no money, and no prices are configured.`,
     { remedy: 'Add "prices" of its models to the config, or limit tokens with --budget.' },
   );
 }
@@ -56,11 +53,11 @@ export interface NamedBackends {
   close(): Promise<void>;
 }
 
-export function openNamedBackends(own: AgentBackend, run: BackendInputs): NamedBackends {
+export function openNamedBackends(own: RunBackend, run: BackendInputs): NamedBackends {
   const made = new Map<string, Promise<AgentBackend | undefined>>();
   return {
-    get(name) {
-      if (name === own.name) return Promise.resolve(own);
+    async get(name) {
+      if (name === own.name) return await own.open();
       const known = made.get(name) ?? make(name, run);
       made.set(name, known);
       return known;

@@ -23,7 +23,7 @@ interface Outcome {
 export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunResult> {
   const { engine, journal, heartbeat, folder, record, claim, clock, given, notices } = parts;
   try {
-    await parts.backend.close?.();
+    await parts.backend.close();
   } catch (error) {
     notices.push(`The backend could not be closed: ${messageOf(error)}.`);
   }

@@ -1,10 +1,10 @@
-import type { AgentBackend } from '../agents/backend.js';
 import { describeOwner } from '../runs/owner.js';
 import type { RunRecord } from '../runs/records.js';
 import { isoTime } from '../shared/clock.js';
 import { emptyCounts } from '../shared/outcome.js';
 import { VERSION } from '../shared/version.js';
 import { insideRoot, type PreparedRun } from './prepare-run.js';
+import type { RunBackend } from './run-backend.js';
 
 /** `run.json` as it is born: everything that decides what the run does, and who holds it. */
 export function makeRecord(
@@ -14,7 +14,7 @@ export function makeRecord(
     root: string;
     claim: number;
     startedAt: number;
-    backend: AgentBackend;
+    backend: RunBackend;
     startedBy: RunRecord['startedBy'];
   },
 ): RunRecord {
@@ -44,6 +44,6 @@ export function makeRecord(
     copied: source === undefined,
     progress: { counts: emptyCounts(), phase: null, journalBytes: 0 },
     startedBy: run.startedBy,
-    madeUp: run.backend.capabilities.madeUp === true,
+    madeUp: run.backend.madeUp,
   };
 }

@@ -72,7 +72,7 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       backend,
       definitions: await loadAgentDefinitions({ cwd: prepared.startFolder, root: places.root, home: places.home }),
       builtInTypes: [...BUILT_IN_AGENT_TYPES],
-      anyAgentType: backend.capabilities.madeUp === true,
+      anyAgentType: backend.madeUp,
       limits: options,
       projectRoot: places.root,
       startFolder: prepared.startFolder,

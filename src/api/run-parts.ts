@@ -1,4 +1,3 @@
-import type { AgentBackend } from '../agents/backend.js';
 import type { Guard } from '../agents/guard/start-guard.js';
 import type { Engine } from '../engine/engine.js';
 import type { CallWorktree, EventListener } from '../engine/events.js';
@@ -12,6 +11,7 @@ import type { Clock } from '../shared/clock.js';
 import type { PreparedRun } from './prepare-run.js';
 import type { RunResult, RunWorkflowOptions } from './run-options.js';
 import type { SourceJournal } from './source-run.js';
+import type { RunBackend } from './run-backend.js';
 
 /** A run in progress. */
 export interface RunHandle {
@@ -40,7 +40,7 @@ export interface RunParts {
   events: EventLog;
   tell: EventListener;
   clock: Clock;
-  backend: AgentBackend;
+  backend: RunBackend;
   guard: Guard | undefined;
   sourceJournal: SourceJournal | undefined;
   notices: string[];

@@ -51,7 +51,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
   const prepared = await prepareRun(given);
   const { places, source } = prepared;
   const backend = await chooseBackend(given, prepared);
-  checkMoneyIsCounted(prepared.options, backend, prepared.prices);
+  await checkMoneyIsCounted(prepared.options, backend, prepared.prices);
   const definitions = await loadAgentDefinitions({ cwd: prepared.startFolder, root: places.root, home: places.home });
   const startedBy = findStartedBy(places.env);
   const runId = given.runId ?? newRunId();

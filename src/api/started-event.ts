@@ -5,7 +5,7 @@ import { isoTime } from '../shared/clock.js';
 import type { Beginning } from './begin-run.js';
 
 export function startedEvent(
-  { record, folder, prepared, clock }: Beginning,
+  { record, folder, prepared, clock, backend }: Beginning,
   carried: CarriedLines | undefined,
 ): RunEvent {
   return {
@@ -16,6 +16,7 @@ export function startedEvent(
     workflow: record.workflow,
     description: record.description,
     backend: record.options.backend,
+    ...(backend.why === undefined ? {} : { backendWhy: backend.why }),
     madeUp: record.madeUp,
     concurrency: record.options.concurrency,
     resumedFrom: record.lineage.resumedFrom,

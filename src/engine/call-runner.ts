@@ -8,7 +8,7 @@ import { createRateGate, type RateGate } from '../agents/rate-gate.js';
 import type { CallUsage } from '../shared/outcome.js';
 import { createCallIsolation, needsWorktree } from './call-isolation.js';
 import type { EngineOptions, LiveCall } from './engine-options.js';
-import { refuseAllCalls, refuseCall, wordAlias } from './refuse-call.js';
+import { refuseAllCalls, refuseBackend, refuseCall, wordAlias } from './refuse-call.js';
 import type { UntimedEvent } from './run-voice.js';
 import { createUnenforcedVoice } from './tell-unenforced.js';
 
@@ -97,8 +97,8 @@ export function createCallRunner(
 
   /** A backend that was chosen for the run beats the one that a call names; made-up answers never mix with real ones. */
   const chooseBackend = (name: string | undefined): AgentBackend | Promise<AgentBackend | undefined> =>
-    name === undefined || options.backendGiven || options.backend.capabilities.madeUp === true
-      ? options.backend
+    name === undefined || options.backendGiven || options.backend.madeUp
+      ? options.openBackend()
       : options.backendNamed(name);
 
   const { warnOnce, tellUnenforced } = createUnenforcedVoice(options.definitions, tell);
@@ -125,8 +125,9 @@ export function createCallRunner(
       const controller = new AbortController();
       controllers.set(call.n, controller);
       const chosen = chooseBackend(given?.backend);
-      const backend = chosen instanceof Promise ? await chosen : chosen;
+      const backend = chosen instanceof Promise ? await chosen.catch(refuseBackend) : chosen;
       if (controller.signal.aborted && !again.has(call.n)) return { kind: 'cancelled', usage: undefined, attempts: 0 };
+      if (backend !== undefined && 'kind' in backend) return backend;
       if (backend === undefined)
         return refuseCall(
           'WF_BACKEND_UNKNOWN',

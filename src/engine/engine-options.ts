@@ -22,7 +22,9 @@ export interface EngineOptions {
   script: CheckedScript;
   /** JSON text, or undefined when the run has no args. */
   argsJson: string | undefined;
-  backend: AgentBackend;
+  backend: { name: string; madeUp: boolean };
+  /** The backend of the run, made when the first call needs it. Rejects with what keeps it from being made. */
+  openBackend(): AgentBackend | Promise<AgentBackend>;
   /** The backend was chosen for this run and not by default: it beats the one that a call names. */
   backendGiven: boolean;
   /** Another backend that a call names. */

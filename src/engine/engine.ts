@@ -169,7 +169,7 @@ export class Engine {
 
   #start(): void {
     const { sandbox, argsJson, carried, backend } = this.#o;
-    const lines = sortCarried(carried, backend.capabilities.madeUp === true);
+    const lines = sortCarried(carried, backend.madeUp);
     this.#recordedScripts = lines.scripts;
     for (const line of lines.failures)
       if (line.kind === 'failed') this.#runner.countFailure(line.key, line.path, line.nth);
@@ -273,7 +273,7 @@ export class Engine {
   #settle(call: LiveCall, promptJson: string, told: CallOutcome): void {
     const { backend, clock, limits } = this.#o;
     const outcome = this.calls.judge(call.n, told);
-    const madeUp = call.backend?.madeUp ?? backend.capabilities.madeUp === true;
+    const madeUp = call.backend?.madeUp ?? backend.madeUp;
     this.tally.spend(outcome.usage);
     this.#gate.end(call.n, outcome.usage, madeUp);
     if (outcome.kind === 'cancelled') {

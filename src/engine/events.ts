@@ -23,6 +23,8 @@ export type RunEvent = { t: string } & (
       workflow: string;
       description: string;
       backend: string;
+      /** How it was found, where nobody had chosen one. */
+      backendWhy?: string;
       madeUp: boolean;
       concurrency: number;
       resumedFrom: string | null;

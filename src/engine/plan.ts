@@ -52,7 +52,7 @@ export type PlanOptions = Pick<
 
 export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
   const { sandbox, carried, argsJson } = options;
-  const lines = sortCarried(carried, options.backend.capabilities.madeUp === true);
+  const lines = sortCarried(carried, options.backend.madeUp);
   const kept = new Map(lines.answers.map((answer) => [answer.kept, answer]));
   const plan: ReplayPlan = { calls: [], unreached: [], ended: false, warnings: [] };
   const recorded = new Map(lines.scripts);

@@ -1,5 +1,6 @@
 /** Outcomes of calls that are never handed to a backend. */
 import type { CallOutcome } from '../agents/execute-call.js';
+import { messageOf } from '../shared/errors.js';
 
 /** The fault is the call's own: the script gets an error. */
 export const refuseCall = (code: string, message: string): CallOutcome => ({
@@ -20,6 +21,12 @@ export const refuseAllCalls = (message: string): CallOutcome => ({
   usage: undefined,
   attempts: 0,
 });
+
+/** The backend of the run cannot be made. */
+export const refuseBackend = (error: unknown): CallOutcome => {
+  const { remedy } = error as { remedy?: string };
+  return refuseAllCalls(remedy === undefined ? messageOf(error) : `${messageOf(error)} ${remedy}`);
+};
 
 export const wordAlias = (alias: string, backend: string): string =>
   `The alias ${JSON.stringify(alias)} names no model for the backend ${backend}. Add it to models.${alias} of the config, then go on with the run.`;

@@ -2,7 +2,7 @@
  * One run of a generated workflow: real engine, real isolate, journal in memory, agents and clock of a model. The order
  * in which agents answer is drawn from a seed; a kill cuts the journal at a chosen byte, as SIGKILL does.
  */
-import { defineBackend } from '../../src/agents/backend.js';
+import { type AgentBackend, defineBackend } from '../../src/agents/backend.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { EngineEnd, EngineOptions } from '../../src/engine/engine-options.js';
 import type { RunEvent } from '../../src/engine/events.js';
@@ -189,7 +189,7 @@ export async function planModel(sandbox: ReusableSandbox, options: ModelOptions)
 async function makeOptions(
   options: ModelOptions,
   parts: {
-    backend: EngineOptions['backend'];
+    backend: AgentBackend;
     clock: Clock;
     store: JournalStore;
     carried: EngineOptions['carried'];
@@ -201,7 +201,8 @@ async function makeOptions(
     root: options.runId,
     script: await loadScript(options.script, { filename: 'generated.js' }),
     argsJson: undefined,
-    backend: parts.backend,
+    backend: { name: parts.backend.name, madeUp: false },
+    openBackend: () => parts.backend,
     backendGiven: false,
     backendNamed: async () => undefined,
     definitions: new Map(),

@@ -1,0 +1,107 @@
+/** The backend of a run is made when a call needs it, and found where none was chosen. */
+import { chmodSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runWf } from '../support/run-wf.js';
+import { makeProject, type TestProject } from '../support/temp-project.js';
+import { newestRun, readState, workflow } from './cli-kit.js';
+
+const TWO = workflow("return [await agent('one'), await agent('two' + (args ?? ''))].join(' ')");
+const resume = (project: TestProject, id: string, ...flags: string[]) =>
+  runWf(['run', '--resume-from', id, ...flags], { project });
+
+describe('a complete run replays without its backend', () => {
+  it('on mock with its rules file gone; a call that must run stops it, and the run goes on once it is back', async () => {
+    const rules = JSON.stringify([{ when: {}, reply: 'from rules' }]);
+    const project = makeProject({ files: { 'flow.js': TWO, 'rules.json': rules } });
+    await runWf(['run', 'flow.js', '--mock', 'rules.json'], { project });
+    const first = newestRun(project);
+    rmSync(project.path('rules.json'));
+    expect(await resume(project, first)).toMatchObject({ code: 0, stdout: 'from rules from rules\n' });
+    expect(await runWf(['plan', '--resume-from', first, '--json'], { project })).toMatchObject({ code: 0 });
+
+    const changed = await resume(project, first, '--args-text', '!');
+    expect(changed.code).toBe(6);
+    expect(changed.stderr).toMatch(/WF_BACKEND_SETUP[\s\S]*rules\.json/);
+    expect(readState(project)).toMatchObject({ counts: { reused: 1, noResult: 1 } });
+    project.write('rules.json', rules);
+    expect(await resume(project, newestRun(project))).toMatchObject({ code: 0, stdout: 'from rules from rules\n' });
+  });
+
+  it('on one that the config no longer sets up', async () => {
+    const backends = { command: { tool: { argv: ['./tool.sh'] } } };
+    const project = makeProject({ files: { 'flow.js': TWO, 'tool.sh': '#!/bin/sh\ncat\n' } });
+    chmodSync(project.path('tool.sh'), 0o755);
+    project.write('.claude/wf.json', JSON.stringify({ backends }));
+    await runWf(['run', 'flow.js', '--backend', 'tool'], { project });
+    const first = newestRun(project);
+    rmSync(project.path('.claude/wf.json'));
+    expect(await resume(project, first)).toMatchObject({ code: 0, stdout: 'one two\n' });
+    const changed = await resume(project, first, '--args-text', '!');
+    expect(changed.code).toBe(6);
+    expect(changed.stderr).toMatch(/WF_BACKEND_SETUP[\s\S]*no backend named "tool"/);
+  });
+
+  it('what a resume itself names wrongly is refused at its start', async () => {
+    const project = makeProject({ files: { 'flow.js': TWO } });
+    await runWf(['run', 'flow.js', '--backend', 'mock'], { project });
+    const first = newestRun(project);
+    expect(await resume(project, first, '--mock', 'nowhere.json')).toMatchObject({ code: 2 });
+    expect(await resume(project, first, '--backend', 'nobody')).toMatchObject({ code: 2 });
+    expect(project.runIds()).toEqual([first]);
+  });
+});
+
+describe('a run for which no backend was chosen', () => {
+  // Programs of the machine must not be found.
+  const EMPTY = { PATH: '/nowhere', CLAUDE_CODE_EXECUTABLE: undefined };
+
+  it('ends at once where none is found, and says what was looked for and how to mend it; mock is never taken', async () => {
+    const project = makeProject({ files: { 'flow.js': TWO } });
+    const run = await runWf(['run', 'flow.js'], { project, env: EMPTY });
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toMatch(
+      /WF_BACKEND_UNKNOWN: No backend was chosen by --backend, WF_BACKEND or a config, and none was found/,
+    );
+    expect(run.stderr).toMatch(/Looked for claude: .*; gemini: .*; ai-sdk: /);
+    expect(run.stderr).toMatch(/--dry-run/);
+    expect(project.runIds()).toEqual([]);
+  });
+
+  it('takes the first that can work here, says which and why, and a resume keeps it', async () => {
+    const project = makeProject({ files: { 'flow.js': TWO, 'agent.mjs': ACP_AGENT } });
+    const agent = { command: process.execPath, args: [project.path('agent.mjs')] };
+    project.write('.claude/wf.json', JSON.stringify({ backends: { acp: { helper: agent } } }));
+    const run = await runWf(['run', 'flow.js', '--reporter', 'jsonl=events.out', '--reporter', 'plain'], {
+      project,
+      env: EMPTY,
+    });
+    expect(run).toMatchObject({ code: 0, stdout: 'acp answer acp answer\n' });
+    expect(run.stderr).toMatch(/backend helper \(found helper .*; not claude; none was chosen\)/);
+    const started = JSON.parse(project.read('events.out').split('\n')[0] ?? '');
+    expect(started).toMatchObject({
+      type: 'run.started',
+      backend: 'helper',
+      backendWhy: expect.stringContaining('found'),
+    });
+    const record = JSON.parse(project.read(`.claude/workflow-runs/${newestRun(project)}/run.json`));
+    expect(record.settingSources.backend).toMatchObject({ from: 'detection' });
+    rmSync(project.path('agent.mjs'));
+    expect(await resume(project, newestRun(project))).toMatchObject({ code: 0, stdout: 'acp answer acp answer\n' });
+  });
+});
+
+/** An agent that speaks just enough of the protocol. */
+const ACP_AGENT = `
+import { createInterface } from 'node:readline'
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, agentCapabilities: {}, authMethods: [] } })
+  else if (method === 'session/new') send({ id, result: { sessionId: 's1' } })
+  else if (method === 'session/prompt') {
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'acp answer' } }
+    send({ method: 'session/update', params: { sessionId: 's1', update } })
+    send({ id, result: { stopReason: 'end_turn' } })
+  } else if (id !== undefined) send({ id, error: { code: -32601, message: 'unknown method' } })
+})
+`;
