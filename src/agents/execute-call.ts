@@ -8,7 +8,7 @@ import { type AgentAnswer, type AgentBackend, type AgentRequest, BackendError } 
 import { describeFailure, refuseSchema } from './call-failure.js';
 import { type CallLimits, createCallLimits } from './call-limits.js';
 import type { CallContext, CallOutcome, CallPolicy, EarlierAttempts, ExecuteCall } from './call-types.js';
-import { reAskAnew, reAskInSession } from './re-ask.js';
+import { reAsk } from './re-ask.js';
 import { retryDelay, SCHEMA_TRIES, triesFor } from './retry-policy.js';
 import { runAttempt } from './run-attempt.js';
 import { explainSchema, judgeMasked } from './schema-guard.js';
@@ -32,11 +32,10 @@ interface Call {
   usage: CallUsage | undefined;
   session: string | undefined;
   /** What the next attempt is asked, and in which session. */
-  prompt: string;
+  question: Pick<AgentRequest, 'prompt' | 'anew'>;
   askedSession: string | undefined;
-  anew: string | undefined;
   /** What backends keep open for this call. */
-  ends: (() => Promise<void>)[] | undefined;
+  readonly ends: (() => Promise<void>)[];
   failures: number;
   stalls: number;
   misfits: number;
@@ -73,7 +72,7 @@ export const executeCall: ExecuteCall = async (backend, request, policy, context
     return fail(call, new BackendError('failed', `The call could not be carried out: ${messageOf(error)}`));
   } finally {
     call.limits?.close();
-    if (call.ends) for (const end of call.ends) await end().catch(() => {});
+    for (const end of call.ends) await end().catch(() => {});
   }
 };
 
@@ -94,10 +93,9 @@ function openCall(
     round: undefined,
     usage: earlier?.usage,
     session: undefined,
-    prompt: request.prompt,
+    question: request,
     askedSession: undefined,
-    anew: undefined,
-    ends: undefined,
+    ends: [],
     failures: 0,
     stalls: 0,
     misfits: 0,
@@ -111,11 +109,8 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
   context.onAttempt(attempt);
   limits?.startAttempt();
   const asked: AgentRequest =
-    attempt === 1 ? request : { ...request, prompt: call.prompt, attempt, session: call.askedSession, anew: call.anew };
-  const onCallEnd = (end: () => Promise<void>): void => {
-    call.ends ??= [];
-    call.ends.push(end);
-  };
+    attempt === 1 ? request : { ...request, ...call.question, attempt, session: call.askedSession };
+  const onCallEnd = (end: () => Promise<void>): void => void call.ends.push(end);
   const { answer, error, usage, model } = await runAttempt(backend, asked, policy, context, limits, onCallEnd);
   limits?.endAttempt();
   if (call.round !== undefined) context.gate?.leave(answer !== undefined);
@@ -153,9 +148,7 @@ function prepareReAsk(call: Call, answer: AgentAnswer, errors: readonly string[]
   if (++call.misfits >= SCHEMA_TRIES) return fail(call, new BackendError('schema', `${problem}.`));
   context.onRetry('schema', 0, call.attempts + 1);
   call.askedSession = backend.capabilities.sessions ? call.session : undefined;
-  const anew = reAskAnew(request.prompt, answer.text, errors, request.schema as object);
-  call.anew = call.askedSession === undefined ? undefined : anew;
-  call.prompt = call.askedSession === undefined ? anew : reAskInSession(errors);
+  call.question = reAsk(request, answer.text, errors, call.askedSession !== undefined);
   return undefined;
 }
 

@@ -24,6 +24,8 @@ export interface AgentUnderTest {
   cli(place: Place): { flags: string[]; env?: Record<string, string> };
   /** Scenarios that it cannot go through, each with the reason as the table shows it. */
   cannot?: Partial<Record<Scenario, string>>;
+  /** A character that the agent's own client cannot read from its model. */
+  unreadable?: string;
   /** Tool names that an agent definition may hold and that this agent knows. */
   definitionTools?: string[];
 }

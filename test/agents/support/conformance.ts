@@ -100,7 +100,7 @@ export function describeAgent(agent: AgentUnderTest): void {
       expect(outcome.kind === 'failed' && outcome.usage?.outputTokens).toBe(model.requests.length * STEP_USAGE.out);
     });
 
-    const tool: ModelStep[] = [{ shell: 'echo mark-$((40 + 2))' }, { text: 'done' }];
+    const tool: ModelStep[] = [{ shell: "printf 'mark-%d' 052" }, { text: 'done' }];
     scenario('tool use', tool, async ({ run, model, context }) => {
       expect(outputOf(await run({ permission: 'full' }))).toBe('done');
       expect(model.requests[1]?.raw).toContain('mark-42');
@@ -201,7 +201,8 @@ export function describeAgent(agent: AgentUnderTest): void {
       expect(String(outputOf(await run())).trimEnd()).toBe(large.trimEnd());
     });
 
-    const odd = 'e\u0301 and é, \u2028, 👩‍👩‍👧, "\\n" \\u0041, 日本語';
+    const all = 'e\u0301 and é, \u2028, 👩‍👩‍👧, "\\n" \\u0041, 日本語';
+    const odd = agent.unreadable === undefined ? all : all.replaceAll(agent.unreadable, '');
     scenario('unicode', [{ text: odd }], async ({ run, model }) => {
       expect(outputOf(await run({ prompt: odd }))).toBe(odd);
       expect(textsOf(model.requests[0]?.body).some((text) => text.includes(odd))).toBe(true);

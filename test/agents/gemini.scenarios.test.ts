@@ -1,0 +1,4 @@
+import { describeAgent } from './support/conformance.js';
+import { geminiAgent } from './support/gemini-agent.js';
+
+describeAgent(geminiAgent);
