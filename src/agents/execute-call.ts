@@ -17,7 +17,7 @@ import { sumUsage } from './usage-words.js';
 export type { CallContext, CallOutcome, CallPolicy, EarlierAttempts, ExecuteCall } from './call-types.js';
 
 /** Characters of an answer that does not fit. */
-const MAX_TOLD = 10_000;
+const MAX_TOLD = 60_000;
 
 /** A call under way: what it was asked, and what has happened to it so far. */
 interface Call {
@@ -145,7 +145,10 @@ function prepareReAsk(call: Call, answer: AgentAnswer, errors: readonly string[]
   const problem = `The answer does not fit the schema: ${errors.join('; ')}`;
   // The text is told in any case: it may be all that is left of dear work.
   context.onEvent({ type: 'progress', text: `${problem}\n${answer.text.slice(0, MAX_TOLD)}` });
-  if (++call.misfits >= SCHEMA_TRIES) return fail(call, new BackendError('schema', `${problem}.`));
+  if (++call.misfits >= SCHEMA_TRIES) {
+    const remedy = 'What it answered in each try stands in events.jsonl of the run folder.';
+    return fail(call, new BackendError('schema', `${problem}.`, { remedy }));
+  }
   context.onRetry('schema', 0, call.attempts + 1);
   call.askedSession = backend.capabilities.sessions ? call.session : undefined;
   call.question = reAsk(request, answer.text, errors, call.askedSession !== undefined);
