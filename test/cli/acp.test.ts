@@ -56,6 +56,34 @@ describe('wf run --backend acp', () => {
     expect(run.stderr).toContain('gemini could not be started: there is no such program');
   });
 
+  test('the config names agents; a name is a backend of a run and of a call, and its variables reach it', async () => {
+    const [one, two] = ['first', 'second'].map((say) => writeAgentScript({ steps: [[{ say }]] }));
+    const entry = (agent: typeof one) => ({ command: agent?.argv[0], args: agent?.argv.slice(1), env: ['AGENT_KEY'] });
+    const config = { backends: { acp: { one: entry(one), two: entry(two) } } };
+    const body = `return [await agent('a'), await agent('b', { backend: 'two' })]`;
+    const files = { 'flow.js': workflow(body), '.claude/wf.json': JSON.stringify({ backend: 'one', ...config }) };
+    const project = makeProject({ files });
+    const run = await runWf(['run', 'flow.js'], { project, env: { AGENT_KEY: 'k', OTHER_KEY: 'x' } });
+    expect([run.code, JSON.parse(run.stdout)]).toEqual([0, ['first', 'second']]);
+    const starts = [...(one?.notes() ?? []), ...(two?.notes() ?? [])].filter(({ what }) => what === 'start');
+    const seen = starts.map(({ value }) => (value as { env: Record<string, string> }).env);
+    expect(seen.map((env) => [env.AGENT_KEY, env.OTHER_KEY])).toEqual([
+      ['k', undefined],
+      ['k', undefined],
+    ]);
+    const lines = readJournal(join(project.runDir(newestRun(project)), 'journal.jsonl'));
+    expect(lines.map(({ backend }) => backend)).toEqual(['one', 'two']);
+  });
+
+  test('an entry of the config that cannot be is refused by its place, before anything starts', async () => {
+    const acp = { mine: { command: 'agent', modelArgs: ['--model'] } };
+    const files = { 'flow.js': ONE, '.claude/wf.json': JSON.stringify({ backends: { acp } }) };
+    const project = makeProject({ files });
+    const run = await runWf(['run', 'flow.js', '--backend', 'mine'], { project });
+    expect(run.code).toBe(2);
+    expect(run.stderr).toMatch(/backends\.acp\.mine\.modelArgs.*holds no \{model\}/);
+  });
+
   test('a call may name it beside the backend of the run', async () => {
     const agent = writeAgentScript({ steps: [[{ say: 'by acp' }]] });
     const body = `return [await agent('a'), await agent('b', { backend: 'acp' })]`;
