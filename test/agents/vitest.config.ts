@@ -15,7 +15,8 @@ export default defineConfig({
     // One agent takes a core for most of its second.
     maxWorkers: 2,
     execArgv: ['--no-node-snapshot'],
-    testTimeout: 60_000,
+    // Some agents take seconds to start, more than once in a test, and other work may be going on.
+    testTimeout: 180_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
   },

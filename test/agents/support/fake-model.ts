@@ -66,7 +66,7 @@ export async function startFakeModel(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     others,
-    waitForRequest: (n) => waitFor(`request ${n} to the model`, () => requests[n - 1]),
+    waitForRequest: (n) => waitFor(`request ${n} to the model`, () => requests[n - 1], { timeoutMs: 60_000 }),
   };
 }
 
