@@ -22,7 +22,7 @@ export const geminiAgent: AgentUnderTest = {
   // Its client takes a line separator for the end of an event.
   unreadable: '\u2028',
   cannot: {
-    'rate limit with a time (429)': 'it waits and tries again by itself, at least 5 s, whatever time it is told',
+    'rate limit with a time (429)': 'its error does not tell the time that the server asked for',
     'usage limit with its end': 'its API has no such answer',
     'agent type with tools': 'the tools are held to when it asks for them; the model is offered all of them',
     cost: 'it reports tokens only; a price comes from the table of the config',
