@@ -1,5 +1,5 @@
 /** Writes down how a run ended, gives up what it held, and prunes old runs. */
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { EngineEnd } from '../engine/engine-options.js';
 import { pruneRuns } from '../runs/prune-runs.js';
 import type { StateRecord } from '../runs/records.js';
@@ -31,6 +31,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   const unwritten = journal.unwritten.lines;
   if (unwritten > 0)
     notices.push(`The journal is incomplete: ${unwritten} lines could not be written (${journal.unwritten.reason}).`);
+  if (given.record !== undefined) await writeRecording(parts, given.record, end.how === 'done');
   const counts = engine.tally.counts;
   const outcome = explainEnd(end, counts, given.allowFailures === true);
   const endedAt = isoTime(clock.now());
@@ -74,6 +75,21 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   parts.events.close();
   parts.guard?.close();
   return { ...finished, ...('result' in outcome ? { result: outcome.result } : {}), notices };
+}
+
+/** What goes wrong with it takes nothing from the run. */
+async function writeRecording(
+  { folder, prepared, tell, clock }: RunParts,
+  file: string,
+  hasEnded: boolean,
+): Promise<void> {
+  try {
+    const { recordAnswers } = await import('./record-answers.js');
+    recordAnswers(folder, resolve(prepared.places.cwd, file), hasEnded);
+  } catch (error) {
+    const message = `The answers could not be recorded in ${file}: ${messageOf(error)}.`;
+    tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_RECORD', message });
+  }
 }
 
 /** Exact: it finds the run again where it was written. */

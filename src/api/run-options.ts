@@ -58,6 +58,8 @@ export interface RunWorkflowOptions extends RunSettings {
   fork?: boolean | undefined;
   runId?: string | undefined;
   runsDir?: string | undefined;
+  /** Write the answers of the run, when it has ended, as rules for `mock` into this file, which must not exist yet. */
+  record?: string | undefined;
   /** Run folders that stay when old ones are pruned at the end; default 50. */
   keep?: number | undefined;
   /** `each` waits for the disk after each journal line. */

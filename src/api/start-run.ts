@@ -50,6 +50,7 @@ export async function startWorkflow(given: RunWorkflowOptions): Promise<RunHandl
 async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<RunHandle> {
   const prepared = await prepareRun(given);
   const { places, source } = prepared;
+  if (given.record !== undefined) (await import('./record-answers.js')).checkRecordFile(given.record, places.cwd);
   const backend = await chooseBackend(given, prepared);
   await checkMoneyIsCounted(prepared.options, backend, prepared.prices);
   const definitions = await loadAgentDefinitions({ cwd: prepared.startFolder, root: places.root, home: places.home });

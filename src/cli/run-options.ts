@@ -54,6 +54,7 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
     turnTimeoutMs: readDuration('--turn-timeout', flags.turnTimeout),
     memoryMb: readMegabytes('--memory', flags.memory),
     runsDir: flags.runsDir,
+    record: flags.record,
     keep: readCount('--keep', flags.keep),
     fsync: readChoice('--fsync', flags.fsync, ['group', 'each']),
     allowFailures: flags.allowFailures,

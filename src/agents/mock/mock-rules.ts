@@ -19,6 +19,8 @@ export interface MockRule {
     /** Which attempt of the call, from 1. */
     attempt?: number;
   };
+  /** It serves one call, with all its attempts; the next equal call gets the next rule that fits. */
+  once?: boolean;
   /** The answer: text as is, anything else as JSON. */
   reply?: unknown;
   /** Fails with this kind. */
@@ -43,7 +45,18 @@ export interface PreparedRule extends Omit<MockRule, 'when'> {
 
 const ERROR_KINDS = [
   ...['auth', 'billing', 'usage_limit', 'config', 'backend_missing', 'rate_limit', 'overloaded', 'server', 'network'],
-  ...['protocol', 'empty', 'timeout', 'stalled', 'refused', 'schema', 'invalid_request', 'failed', 'too_large'],
+  ...[
+    'protocol',
+    'empty',
+    'timeout',
+    'stalled',
+    'refused',
+    'isolation',
+    'schema',
+    'invalid_request',
+    'failed',
+    'too_large',
+  ],
 ] as BackendErrorKind[];
 
 const textMatch = z.union([z.string(), z.instanceof(RegExp)]);
@@ -59,6 +72,7 @@ const ruleSchema = z.strictObject({
       attempt: z.number().int().positive().optional(),
     })
     .optional(),
+  once: z.boolean().optional(),
   reply: z.unknown().optional(),
   error: z.enum(ERROR_KINDS as [BackendErrorKind]).optional(),
   message: z.string().optional(),
@@ -97,6 +111,12 @@ function prepareRule(rule: unknown, index: number, source: string): PreparedRule
     const prompt = prepareMatch(when.prompt, (text, part) => text.includes(part));
     const label = prepareMatch(when.label, (text, part) => text === part);
     const phase = prepareMatch(when.phase, (text, part) => text === part);
+    let servedCall: string | undefined;
+    const isFree = ({ runId, n }: AgentRequest): boolean => {
+      const call = `${runId} ${n}`;
+      if (rest.once === true) servedCall ??= call;
+      return servedCall === undefined || servedCall === call;
+    };
     return {
       ...rest,
       index,
@@ -105,7 +125,9 @@ function prepareRule(rule: unknown, index: number, source: string): PreparedRule
         (when.attempt === undefined || when.attempt === request.attempt) &&
         label(request.label) &&
         phase(request.phase ?? '') &&
-        prompt(request.prompt),
+        prompt(request.prompt) &&
+        // Last: who fits takes it.
+        isFree(request),
     } as PreparedRule;
   } catch (error) {
     throw refuse(source, `Rule ${index}: ${messageOf(error)}.`);
@@ -150,6 +172,7 @@ async function parseText(text: string, file: string): Promise<unknown> {
 
 const refuse = (source: string, reason: string): WfError =>
   new WfError('WF_MOCK_FILE', `The mock rules cannot be used (${source}): ${reason}`, {
-    remedy: 'A rule is { when?: { prompt, label, phase, nth, attempt }, reply | error | hang, delayMs?, usage? }.',
+    remedy:
+      'A rule is { when?: { prompt, label, phase, nth, attempt }, once?, reply | error | hang, delayMs?, usage? }.',
     place: { file: source },
   });

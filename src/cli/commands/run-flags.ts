@@ -36,6 +36,7 @@ export interface RunFlags {
   drain?: string;
   reporter?: string[];
   output?: string;
+  record?: string;
   quiet?: boolean;
   verbose?: boolean;
   allowFailures?: boolean;
@@ -119,6 +120,7 @@ function addRunFlags(command: Command): Command {
     .option('--fsync <mode>', 'group (default) or each: wait for the disk after every journal line')
     .option('--drain <time>', 'how long started calls may finish after SIGTERM (default 300s, 8s as PID 1)')
     .option('--reporter <name[=file]>', 'plain, jsonl, json, github or junit (repeatable; default plain)', collect)
+    .option('--record <file>', 'write the answers of the run as rules for mock into a new file')
     .option('--output <file>', 'write the result there as JSON, - for stdout')
     .option('--allow-failures', 'exit 0 although some calls gave no answer')
     .option('-q, --quiet', 'print only trouble');
