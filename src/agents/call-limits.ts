@@ -1,5 +1,6 @@
 /** The time limits of one call. Made only for calls that have one, as timers and controllers cost more than a mocked call. */
 import type { AgentEvent } from './backend.js';
+import { type AwakeTimer, startAwakeTimer, watchStandstill } from './standstill.js';
 
 export interface CallLimits {
   /** Of the current attempt and of the wait after it; aborted by a limit and by the outer signal. */
@@ -24,12 +25,20 @@ export interface LimitTimes {
 /** Longer delays are cut to 1 ms by `setTimeout`. */
 const LONGEST_MS = 2_147_483_647;
 
-export function createCallLimits({ timeoutMs, idleTimeoutMs }: LimitTimes, outer: AbortSignal): CallLimits {
+/** @param onGap told when the limits wait longer because this process stood still for so many ms */
+export function createCallLimits(
+  { timeoutMs, idleTimeoutMs }: LimitTimes,
+  outer: AbortSignal,
+  onGap: (ms: number) => void,
+): CallLimits {
   let controller = new AbortController();
   let timedOut = false;
   let stalled = false;
   let tools = 0;
-  let idle: NodeJS.Timeout | undefined;
+  let idle: AwakeTimer | undefined;
+  const standstill = watchStandstill();
+  const startTimer = (ms: number | undefined, act: () => void): AwakeTimer | undefined =>
+    ms === undefined || ms <= 0 ? undefined : startAwakeTimer(Math.min(ms, LONGEST_MS), standstill, act, onGap);
 
   const onOuterAbort = (): void => controller.abort(outer.reason);
   if (outer.aborted) onOuterAbort();
@@ -39,7 +48,7 @@ export function createCallLimits({ timeoutMs, idleTimeoutMs }: LimitTimes, outer
     controller.abort();
   });
   const stopIdle = (): void => {
-    clearTimeout(idle);
+    idle?.stop();
     idle = undefined;
   };
   const startIdle = (): void => {
@@ -77,12 +86,9 @@ export function createCallLimits({ timeoutMs, idleTimeoutMs }: LimitTimes, outer
     },
     close() {
       stopIdle();
-      clearTimeout(total);
+      total?.stop();
+      standstill.close();
       outer.removeEventListener('abort', onOuterAbort);
     },
   };
-}
-
-function startTimer(ms: number | undefined, act: () => void): NodeJS.Timeout | undefined {
-  return ms === undefined || ms <= 0 ? undefined : setTimeout(act, Math.min(ms, LONGEST_MS));
 }

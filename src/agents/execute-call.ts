@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../shared/errors.js';
 import type { CallUsage } from '../shared/outcome.js';
-import { type AgentAnswer, type AgentBackend, type AgentRequest, BackendError } from './backend.js';
+import { type AgentAnswer, type AgentBackend, type AgentEvent, type AgentRequest, BackendError } from './backend.js';
 import { describeFailure, refuseSchema } from './call-failure.js';
 import { type CallLimits, createCallLimits } from './call-limits.js';
 import type { CallContext, CallOutcome, CallPolicy, EarlierAttempts, ExecuteCall } from './call-types.js';
@@ -39,6 +39,8 @@ interface Call {
   failures: number;
   stalls: number;
   misfits: number;
+  /** What was wrong with the last answer that did not fit the schema. */
+  misfit: string | undefined;
 }
 
 /**
@@ -88,7 +90,10 @@ function openCall(
     request,
     policy,
     context,
-    limits: policy.timeoutMs || policy.idleTimeoutMs ? createCallLimits(policy, context.signal) : undefined,
+    limits:
+      policy.timeoutMs || policy.idleTimeoutMs
+        ? createCallLimits(policy, context.signal, (ms) => context.onEvent(standstillEvent(ms)))
+        : undefined,
     attempts: earlier?.attempts ?? 0,
     round: undefined,
     usage: earlier?.usage,
@@ -99,8 +104,14 @@ function openCall(
     failures: 0,
     stalls: 0,
     misfits: 0,
+    misfit: undefined,
   };
 }
+
+const standstillEvent = (ms: number): AgentEvent => ({
+  type: 'progress',
+  text: `wf itself stood still for ${Math.round(ms / 1000)} s (machine asleep, or process stopped); the limits of the call do not count that.`,
+});
 
 /** One attempt. `undefined`: the call is to be tried again, now. */
 async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
@@ -145,9 +156,10 @@ function prepareReAsk(call: Call, answer: AgentAnswer, errors: readonly string[]
   const problem = `The answer does not fit the schema: ${errors.join('; ')}`;
   // The text is told in any case: it may be all that is left of dear work.
   context.onEvent({ type: 'progress', text: `${problem}\n${answer.text.slice(0, MAX_TOLD)}` });
+  call.misfit = `${problem}.`;
   if (++call.misfits >= SCHEMA_TRIES) {
     const remedy = 'What it answered in each try stands in events.jsonl of the run folder.';
-    return fail(call, new BackendError('schema', `${problem}.`, { remedy }));
+    return fail(call, new BackendError('schema', call.misfit, { remedy }));
   }
   context.onRetry('schema', 0, call.attempts + 1);
   call.askedSession = backend.capabilities.sessions ? call.session : undefined;
@@ -172,6 +184,10 @@ function findHalt({ context, attempts, usage }: Call): CallOutcome | undefined {
 function findStop(call: Call): CallOutcome | undefined {
   if (call.context.signal.aborted) return { kind: 'cancelled', usage: call.usage, attempts: call.attempts };
   if (!call.limits?.timedOut) return undefined;
+  if (call.misfit !== undefined) {
+    const spent = `${call.misfit} The limit of ${call.policy.timeoutMs} ms was over in attempt ${call.attempts}.`;
+    return fail(call, new BackendError('schema', spent));
+  }
   return fail(call, new BackendError('timeout', `The call took longer than its limit of ${call.policy.timeoutMs} ms.`));
 }
 

@@ -1,0 +1,40 @@
+/** What a run holds in memory does not grow with what passes through it: growth is compared with growth. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { requireBuild } from '../support/run-wf.js';
+import { makeProject } from '../support/temp-project.js';
+
+const SCRIPT = join(import.meta.dirname, 'support', 'peak-run.mjs');
+const MB = 1_000_000;
+
+async function peakOf(...args: (string | number)[]): Promise<{ status: string; ok: number; peakMb: number }> {
+  requireBuild();
+  const project = makeProject();
+  const words = [SCRIPT, project.dir, ...args.map(String)];
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env: project.env, timeout: 150_000 });
+  return JSON.parse(stdout);
+}
+
+it('answers that come faster than the script takes them wait on the disk and at their backends, not in memory', async () => {
+  const few = await peakOf(200, 0.1 * MB);
+  const many = await peakOf(1_200, 0.1 * MB);
+  expect([few, many]).toMatchObject([
+    { status: 'completed', ok: 200 },
+    { status: 'completed', ok: 1_200 },
+  ]);
+  // 100 MB more pass through; without a bound they are all held (and copied).
+  expect(many.peakMb - few.peakMb).toBeLessThan(0.6 * 100);
+}, 200_000);
+
+it('B-138 what agents print is not kept: four times as much of it needs hardly more memory', async () => {
+  const some = await peakOf(16, 'noise', 2 * MB);
+  const more = await peakOf(16, 'noise', 8 * MB);
+  expect([some, more]).toMatchObject([
+    { status: 'completed', ok: 16 },
+    { status: 'completed', ok: 16 },
+  ]);
+  expect(more.peakMb).toBeLessThan(400);
+  expect(more.peakMb - some.peakMb).toBeLessThan(0.6 * 16 * 6);
+}, 200_000);
