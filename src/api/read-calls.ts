@@ -1,5 +1,4 @@
 /** The calls of a run as its journal and its events tell them. Nothing is written, nothing is locked. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFileSource } from '../journal/file-store.js';
 import type { ResultEntry } from '../journal/entry.js';
@@ -10,9 +9,10 @@ import {
   type ScannedLine,
   scanJournal,
 } from '../journal/read-journal.js';
-import { EVENTS_FILE, JOURNAL_FILE } from '../runs/runs-folder.js';
+import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { systemCode, WfError } from '../shared/errors.js';
 import type { CallStatus, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
+import { readCallEvents } from './read-call-events.js';
 
 /** One call of `wf show --json`. */
 export interface CallView {
@@ -31,6 +31,10 @@ export interface CallView {
   attempts: number;
   startedAt: string | null;
   endedAt: string | null;
+  /** Of an open call of a live run: when it was last heard of. */
+  lastSignAt?: string;
+  /** It failed in a way that another try may mend, and waits for it. */
+  retry?: { at: string; kind: string };
   error?: ErrorRecord;
   /** Worktrees that it left behind; absent when there are none. */
   worktrees?: KeptWorktree[];
@@ -62,7 +66,7 @@ export function readCalls(folder: string, running: boolean): ReadCalls {
   const notices: string[] = [];
   const calls = new Map<number, CallDetail>();
   const places = new Map<number, Place>();
-  readEvents(folder, running, calls);
+  readCallEvents(folder, running, calls);
   readJournalCalls(folder, calls, places, notices);
   return {
     calls: [...calls.values()].sort((a, b) => a.n - b.n),
@@ -161,85 +165,4 @@ function fromResult(entry: ResultEntry, seen: CallDetail | undefined): CallDetai
     ...(entry.backend === undefined ? {} : { backend: entry.backend }),
     ...(entry.sessionId === undefined ? {} : { sessionId: entry.sessionId }),
   };
-}
-
-interface SeenEvent {
-  t: string;
-  type: string;
-  n?: number;
-  label?: string;
-  phase?: string | null;
-  attempt?: number;
-  error?: ErrorRecord;
-  status?: CallStatus;
-  state?: string;
-  path?: string;
-  branch?: string;
-  base?: string;
-  kept?: KeptWorktree;
-}
-
-/** Events tell of calls that have no line: queued, started, refused. They are for display; a lost event loses a row here. */
-function readEvents(folder: string, running: boolean, calls: Map<number, CallDetail>): void {
-  let text: string;
-  try {
-    text = readFileSync(join(folder, EVENTS_FILE), 'utf8');
-  } catch {
-    return;
-  }
-  for (const line of text.split('\n')) {
-    const event = parseEvent(line);
-    if (event?.n === undefined || !event.type.startsWith('call.')) continue;
-    const call = calls.get(event.n) ?? newCall(event, running);
-    calls.set(event.n, call);
-    if (event.type === 'call.started') {
-      call.status = running ? 'running' : 'no-result';
-      call.startedAt ??= event.t;
-      call.attempts = event.attempt ?? call.attempts;
-    } else if (event.type === 'call.worktree') {
-      noteWorktree(call, event, running);
-    } else if (event.type === 'call.finished') {
-      // Only the journal says that a call has an answer.
-      if (event.status === 'failed') call.status = 'failed';
-      else call.status = 'no-result';
-      if (event.error !== undefined) call.error = event.error;
-    }
-  }
-}
-
-/** Of a call without a line, by what was told of it: made, and then kept or removed. */
-function noteWorktree(call: CallDetail, { state, path, branch, base, kept }: SeenEvent, running: boolean): void {
-  if (path === undefined || branch === undefined || base === undefined) return;
-  const others = (call.worktrees ?? []).filter((known) => known.path !== path);
-  const doubt = running ? 'in use' : 'its call was cut off; what is in it was not looked at';
-  const made = { path, branch, base, files: [], fileCount: 0, commits: 0, doubt };
-  const now = state === 'removed' ? others : [...others, kept ?? made];
-  if (now.length > 0) call.worktrees = now;
-  else delete call.worktrees;
-}
-
-function newCall(event: SeenEvent, running: boolean): CallDetail {
-  return {
-    n: event.n as number,
-    seq: null,
-    nth: null,
-    path: null,
-    key: null,
-    label: event.label ?? '',
-    phase: event.phase ?? null,
-    status: running ? 'queued' : 'no-result',
-    reused: false,
-    from: null,
-    attempts: 0,
-    startedAt: null,
-    endedAt: null,
-  };
-}
-
-function parseEvent(line: string): SeenEvent | undefined {
-  try {
-    return JSON.parse(line) as SeenEvent;
-  } catch {
-    return undefined;
-  }
 }

@@ -265,3 +265,34 @@ it('B-047: a copy whose times are all equal is pruned by the recorded starts; a 
   expect(await runWf(['prune', '--keep', '2'], { project })).toMatchObject({ code: 0 });
   expect(project.runIds().sort()).toEqual([unclear.split('/').at(-1), oldest, newer.at(-1)].sort());
 });
+
+it('B-155: of a run that stands still one command says what it waits for: calls with age and last sign, retries, the queue, the owner', async () => {
+  const body = "await parallel(['hangs', 'again', 'q1', 'q2', 'q3'].map((x) => () => agent('do ' + x, { label: x })))";
+  const project = makeProject({ files: { 'flow.js': workflow(body) } });
+  const backend = makeFakeBackend(project, {
+    rules: { hangs: { stderr: ['{"wf":"progress","text":"reading"}'], gate: true }, again: { fail: 75 } },
+  });
+  const wf = startWf(['run', 'flow.js', '--concurrency', '2', '--retries', '20', ...backend.flags], { project });
+  await backend.waitForStart('hangs');
+  await wf.waitForStderr(/again: tried again in/);
+  const id = newestRun(project);
+  const text = await waitForShown(project, id, /tried again at/);
+  expect(text).toMatch(new RegExp(`owner +pid ${wf.pid} on .+, last heartbeat `));
+  expect(text).toMatch(/^now +1 running, 1 waiting for another try, 3 waiting for their turn$/m);
+  expect(text).toMatch(/#1 +hangs +running for [\d.]+ \w+, attempt 1, last sign [\d.]+ \w+ ago/);
+  expect(text).toMatch(/#2 +again +attempt \d failed \(server\), tried again at \d{4}-.*Z/);
+  expect(text).toMatch(/#3 +q1 +waiting for its turn/);
+  wf.kill('SIGINT');
+  expect(await wf.done).toMatchObject({ code: 130 });
+  // Of a run that is over nothing is said to go on.
+  const over = (await runWf(['show', id], { project })).stdout;
+  expect(over).not.toMatch(/^now |last sign|tried again at/m);
+});
+
+/** Events are written in batches. */
+async function waitForShown(project: TestProject, id: string, pattern: RegExp): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    const { stdout } = await runWf(['show', id], { project });
+    if (pattern.test(stdout) || tries === 20) return stdout;
+  }
+}

@@ -1,7 +1,7 @@
 /** Where runs are written: is it there, can it be written, can others read it, and does git leave it alone. */
 import { execFileSync } from 'node:child_process';
 import { accessSync, chmodSync, constants, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { messageOf } from '../../shared/errors.js';
 import { lookAt } from '../../runs/runs-folder.js';
 import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
@@ -89,7 +89,7 @@ function isOpen(path: string): boolean {
 
 function lookAtGit({ places: { root, runsFolder } }: DoctorContext): Finding[] {
   const ignore = join(runsFolder, '.gitignore');
-  if (existsSync(ignore) || !runsFolder.startsWith(root) || !existsSync(join(root, '.git'))) return [];
+  if (existsSync(ignore) || !runsFolder.startsWith(root + sep) || !existsSync(join(root, '.git'))) return [];
   if (isIgnored(root, join(runsFolder, 'run'))) return [];
   return [
     {

@@ -7,14 +7,18 @@ import { join } from 'node:path';
 import { EVENTS_FILE } from '../../runs/runs-folder.js';
 import { isProcessAlive } from '../../shared/process-info.js';
 import { killProcessTree } from '../../shared/process-tree.js';
+import { waitForGuard } from '../wait-for-guard.js';
 import type { DoctorCheck, DoctorRun, Finding } from './finding.js';
 import { readStartedProcesses, type StartedProcess } from './started-processes.js';
 
 export const checkSurvivors: DoctorCheck = {
   name: 'survivors',
   title: 'Processes of dead runs',
-  look({ runs }) {
-    const findings = runs.filter(isDeadHere).flatMap(lookAtRun);
+  async look({ runs }) {
+    const dead = runs.filter(isDeadHere);
+    // What a guard is just ending is no survivor.
+    await Promise.all(dead.map(({ observed: { record } }) => (record === null ? undefined : waitForGuard(record))));
+    const findings = dead.flatMap(lookAtRun);
     return findings.length > 0 ? findings : [{ status: 'ok', message: 'No process of a dead run is alive.' }];
   },
 };

@@ -47,10 +47,12 @@ function describeRun(run: RunView): string {
     const reset = describeReset(run.error);
     if (reset !== undefined) text += row('until', reset);
   }
+  const now = Date.now();
+  if (run.status === 'running') text += row('now', describeOpen(run.calls));
   for (const phase of run.phases) {
     const calls = run.calls.filter((call) => call.phase === phase.title);
     text += `\n${phase.title === null ? '(no phase)' : cleanLine(phase.title)}\n`;
-    for (const call of calls) text += describeRow(call);
+    for (const call of calls) text += describeRow(call, now);
   }
   for (const call of run.calls) {
     for (const kept of call.worktrees ?? []) text += `\nworktree of #${call.n}: ${describeWorktree(kept)}\n`;
@@ -66,8 +68,26 @@ function statusText(run: RunView): string {
   return run.status;
 }
 
-function describeRow(call: RunView['calls'][number]): string {
-  const state = call.reused ? `reused from ${call.from}` : STATUS_WORDS[call.status];
+/** What the run is waiting for. */
+function describeOpen(calls: RunView['calls']): string {
+  const open = calls.filter((call) => call.status === 'running');
+  const waiting = open.filter((call) => call.retry !== undefined).length;
+  const queued = calls.filter((call) => call.status === 'queued').length;
+  return `${open.length - waiting} running, ${waiting} waiting for another try, ${queued} waiting for their turn`;
+}
+
+/** An agent that says nothing may think or hang: who looks is told since when. */
+function describeState(call: RunView['calls'][number], now: number): string {
+  const { status, startedAt, lastSignAt, retry } = call;
+  if (call.reused) return `reused from ${call.from}`;
+  if (status !== 'running' || startedAt === null || lastSignAt === undefined) return STATUS_WORDS[status];
+  const since = (at: string): string => formatDuration(Math.max(0, now - Date.parse(at)));
+  if (retry !== undefined) return `attempt ${call.attempts} failed (${retry.kind}), tried again at ${retry.at}`;
+  return `running for ${since(startedAt)}, attempt ${call.attempts}, last sign ${since(lastSignAt)} ago`;
+}
+
+function describeRow(call: RunView['calls'][number], now: number): string {
+  const state = describeState(call, now);
   const error = call.error === undefined ? '' : ` — ${call.error.code}: ${cleanLine(call.error.message, 200)}`;
   return `  ${`#${call.n}`.padEnd(5)} ${cleanLine(call.label, 60).padEnd(40)} ${state}${error}\n`;
 }

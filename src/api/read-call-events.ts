@@ -1,0 +1,102 @@
+/** What the events of a run tell of its calls. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EVENTS_FILE } from '../runs/runs-folder.js';
+import { isoTime } from '../shared/clock.js';
+import type { CallStatus, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
+import type { CallDetail } from './read-calls.js';
+
+interface SeenEvent {
+  t: string;
+  type: string;
+  delayMs?: number;
+  kind?: string;
+  n?: number;
+  label?: string;
+  phase?: string | null;
+  attempt?: number;
+  error?: ErrorRecord;
+  status?: CallStatus;
+  state?: string;
+  path?: string;
+  branch?: string;
+  base?: string;
+  kept?: KeptWorktree;
+}
+
+/** Events tell of calls that have no line: queued, started, refused. They are for display; a lost event loses a row here. */
+export function readCallEvents(folder: string, running: boolean, calls: Map<number, CallDetail>): void {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, EVENTS_FILE), 'utf8');
+  } catch {
+    return;
+  }
+  for (const line of text.split('\n')) {
+    const event = parseEvent(line);
+    if (event?.n === undefined || !event.type.startsWith('call.')) continue;
+    const call = calls.get(event.n) ?? newCall(event, running);
+    calls.set(event.n, call);
+    if (running) noteSign(call, event);
+    if (event.type === 'call.started') {
+      call.status = running ? 'running' : 'no-result';
+      call.startedAt ??= event.t;
+      call.attempts = event.attempt ?? call.attempts;
+    } else if (event.type === 'call.worktree') {
+      noteWorktree(call, event, running);
+    } else if (event.type === 'call.finished') {
+      // Only the journal says that a call has an answer.
+      if (event.status === 'failed') call.status = 'failed';
+      else call.status = 'no-result';
+      if (event.error !== undefined) call.error = event.error;
+    }
+  }
+}
+
+/** Of a live run: when its open calls last gave a sign, and which of them wait for another try. */
+function noteSign(call: CallDetail, { t, type, delayMs, kind }: SeenEvent): void {
+  delete call.retry;
+  if (type === 'call.finished' || type === 'call.queued') {
+    delete call.lastSignAt;
+    return;
+  }
+  call.lastSignAt = t;
+  if (type === 'call.retry') call.retry = { at: isoTime(Date.parse(t) + (delayMs ?? 0)), kind: kind ?? 'unknown' };
+}
+
+/** Of a call without a line, by what was told of it: made, and then kept or removed. */
+function noteWorktree(call: CallDetail, { state, path, branch, base, kept }: SeenEvent, running: boolean): void {
+  if (path === undefined || branch === undefined || base === undefined) return;
+  const others = (call.worktrees ?? []).filter((known) => known.path !== path);
+  const doubt = running ? 'in use' : 'its call was cut off; what is in it was not looked at';
+  const made = { path, branch, base, files: [], fileCount: 0, commits: 0, doubt };
+  const now = state === 'removed' ? others : [...others, kept ?? made];
+  if (now.length > 0) call.worktrees = now;
+  else delete call.worktrees;
+}
+
+function newCall(event: SeenEvent, running: boolean): CallDetail {
+  return {
+    n: event.n as number,
+    seq: null,
+    nth: null,
+    path: null,
+    key: null,
+    label: event.label ?? '',
+    phase: event.phase ?? null,
+    status: running ? 'queued' : 'no-result',
+    reused: false,
+    from: null,
+    attempts: 0,
+    startedAt: null,
+    endedAt: null,
+  };
+}
+
+function parseEvent(line: string): SeenEvent | undefined {
+  try {
+    return JSON.parse(line) as SeenEvent;
+  } catch {
+    return undefined;
+  }
+}
