@@ -1,5 +1,6 @@
-/** Scenarios that need the whole of `wf`: the engine's death, and that nobody else is spoken to. */
-import { readFileSync } from 'node:fs';
+/** Scenarios that need the whole of `wf`: the engine's death, worktrees, and that nobody else is spoken to. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { needTool } from '../../cli/support/need-tool.js';
 import { expectNoProcessesLeft, processesMarked } from '../../support/processes.js';
@@ -14,8 +15,9 @@ const flow = (prompt: string, options = '{}') =>
   `export const meta = { name: 'one', description: 'One call' }\nreturn await agent(${JSON.stringify(prompt)}, ${options})\n`;
 
 export function describeThroughCli(agent: AgentUnderTest): void {
-  const open = async (steps: readonly ModelStep[]) => {
-    const project = makeProject({ files: { 'flow.js': flow('Say hello.', `{ model: '${agent.model}' }`) } });
+  const open = async (steps: readonly ModelStep[], options = '', git = false) => {
+    const script = flow('Say hello.', `{ model: '${agent.model}'${options} }`);
+    const project = makeProject({ git, files: { 'flow.js': script } });
     const model = await startFakeModel(steps);
     const { flags, env } = agent.cli({ project, model });
     return { project, model, args: ['run', 'flow.js', ...flags], options: { project, ...(env && { env }) } };
@@ -32,6 +34,36 @@ export function describeThroughCli(agent: AgentUnderTest): void {
     run.kill('SIGKILL');
     await run.exited;
     await expectNoProcessesLeft(project.root);
+  });
+
+  const worktrees = (place: string): string[] => {
+    const folder = join(place, '.claude', 'workflow-worktrees');
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
+  };
+
+  test('worktree, unchanged', async (context) => {
+    needAgent(context, agent);
+    recordResult(agent.name, agent.runs, 'worktree, unchanged');
+    const { project, args, options } = await open([{ text: 'looked' }], ", isolation: 'worktree'", true);
+    const { code, stdout, stderr } = await runWf(args, { ...options, timeoutMs: 50_000 });
+    expect([code, stdout.trim()], stderr).toEqual([0, 'looked']);
+    expect(worktrees(project.dir)).toEqual([]);
+    expect(project.git('branch', '--list', 'wf/*')).toBe('');
+  });
+
+  test('worktree, changed', async (context) => {
+    needAgent(context, agent);
+    const cannot = agent.cannot?.['worktree, changed'] ?? agent.cannot?.['tool use'];
+    recordResult(agent.name, agent.runs, 'worktree, changed', cannot);
+    if (cannot !== undefined) return;
+    const write: ModelStep[] = [{ shell: 'echo made > made.txt' }, { text: 'made' }];
+    const { project, args, options } = await open(write, ", isolation: 'worktree'", true);
+    const { code, stdout, stderr } = await runWf([...args, '--permission', 'full'], { ...options, timeoutMs: 50_000 });
+    expect([code, stdout.trim()], stderr).toEqual([0, 'made']);
+    const [kept] = worktrees(project.dir);
+    expect(project.read(`.claude/workflow-worktrees/${kept}/made.txt`)).toBe('made\n');
+    expect(project.git('branch', '--list', 'wf/*')).toMatch(/wf\/.+\/1/);
+    expect(project.git('status', '--porcelain', '--', 'made.txt')).toBe('');
   });
 
   test('loopback only', async (context) => {

@@ -1,7 +1,7 @@
 /** What each backend did in each scenario; kept in `results.json`, from which docs/backends.md shows a table. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inject, onTestFailed, onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { Scenario } from './scenario-names.js';
 
 export interface Result {
@@ -16,11 +16,9 @@ export interface Result {
 
 /** To be called inside of the test that goes through the scenario. */
 export function recordResult(backend: string, runs: string, scenario: Scenario, note?: string): void {
-  let state: Result['state'] = note === undefined ? 'works' : 'cannot';
-  onTestFailed(() => {
-    state = 'fails';
-  });
-  onTestFinished(() => {
+  onTestFinished(({ task }) => {
+    const failed = task.result?.state === 'fail' || (task.result?.errors?.length ?? 0) > 0;
+    const state: Result['state'] = failed ? 'fails' : note === undefined ? 'works' : 'cannot';
     const result: Result = { backend, runs, scenario, state, ...(note !== undefined && { note }) };
     appendFileSync(join(inject('resultsFolder'), `${process.pid}.jsonl`), `${JSON.stringify(result)}\n`);
   });
