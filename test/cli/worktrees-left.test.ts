@@ -12,7 +12,7 @@ import { branchesOf, isolatedFan, type Kept, keptIn, makeRepository, SHELL, tree
 const GATE = 'while [ ! -e "$HOME/gate" ]; do sleep 0.02; done';
 const openGate = (project: TestProject): void => writeFileSync(join(project.home, 'gate'), '');
 const foldersOf = (project: TestProject): string[] =>
-  readdirSync(project.path('.claude', 'workflow-worktrees'))
+  readdirSync(project.path('.claude', 'worktrees'))
     .filter((name) => name !== '.gitignore')
     .sort();
 
@@ -89,7 +89,7 @@ describe('a resume', () => {
     const going = startWf(['run', 'flow.js', ...SHELL], { project });
     await waitForFile(project, going, 'half.1', 'here');
     const first = await killRun(going);
-    const old = join(project.dir, '.claude', 'workflow-worktrees', `${first}-1`);
+    const old = join(project.dir, '.claude', 'worktrees', `${first}-1`);
     expect(readFileSync(join(old, 'half.txt'), 'utf8')).toBe('half\n');
     const shown = await runWf(['show', first], { project });
     expect(shown.stdout).toContain(`branch wf/${first}/1, in ${old}`);
@@ -103,7 +103,7 @@ describe('a resume', () => {
     expect(readFileSync(join(old, 'half.txt'), 'utf8')).toBe('half\n');
     expect(keptIn(second).map(({ path, from }) => [path, from])).toEqual([
       [old, first],
-      [join(project.dir, '.claude', 'workflow-worktrees', `${second.id}-1`), undefined],
+      [join(project.dir, '.claude', 'worktrees', `${second.id}-1`), undefined],
     ]);
   }, 60_000);
 
@@ -122,7 +122,7 @@ describe('a resume', () => {
     await going.waitForStderr(/#1 done: worktree kept, 1 file, 1 commit/);
     await going.waitForStderr(/#1 done: ok/);
     const first = await killRun(going);
-    const tree = (id: string, n: number): string => join(project.dir, '.claude', 'workflow-worktrees', `${id}-${n}`);
+    const tree = (id: string, n: number): string => join(project.dir, '.claude', 'worktrees', `${id}-${n}`);
     project.git('worktree', 'remove', '--force', tree(first, 1));
     openGate(project);
     const second = await run(project, ['--resume-from', first]);
@@ -178,7 +178,7 @@ describe('wf doctor', () => {
     await waitForFile(project, living, 'three');
     const live = idOf(living.stderr);
     // What a kill in the middle of a removal and of a start leaves.
-    const folder = project.path('.claude', 'workflow-worktrees');
+    const folder = project.path('.claude', 'worktrees');
     mkdirSync(join(folder, `.trash-${dead}-7`));
     const half = join(folder, `${dead}-8`);
     project.git('worktree', 'add', '-q', '--no-checkout', '-b', `wf/${dead}/8`, half);
@@ -261,9 +261,7 @@ it('two runs at once in one repository, 8 calls each: each has its own worktrees
   const runs = await Promise.all([0, 1].map(() => run(project, ['flow.js', '--concurrency', '8', ...SHELL])));
   for (const { id, code, result, stderr } of runs) {
     expect([code, /WF_WORKTREE(_LEFT)?:/.test(stderr)]).toEqual([0, false]);
-    expect(result).toEqual(
-      Object.keys(prompts).map((_, i) => project.path('.claude', 'workflow-worktrees', `${id}-${i + 1}`)),
-    );
+    expect(result).toEqual(Object.keys(prompts).map((_, i) => project.path('.claude', 'worktrees', `${id}-${i + 1}`)));
   }
   expect(foldersOf(project)).toEqual(runs.map(({ id }) => `${id}-1`).sort());
   expect(branchesOf(project)).toEqual(runs.map(({ id }) => `wf/${id}/1`).sort());

@@ -38,14 +38,14 @@ describe('a call in a worktree', () => {
     ]);
     for (const kept of keptIn(done)) {
       expect(kept).toMatchObject({ base, branch: `wf/${done.id}/${kept.n}` });
-      expect(kept.path).toBe(join(project.dir, '.claude', 'workflow-worktrees', `${done.id}-${kept.n}`));
+      expect(kept.path).toBe(join(project.dir, '.claude', 'worktrees', `${done.id}-${kept.n}`));
       expect(existsSync(kept.path)).toBe(true);
       expect(done.stderr).toContain(`branch ${kept.branch}, in ${kept.path}`);
     }
     const kept = keptIn(done);
     expect(treesOf(project).sort()).toEqual(kept.map(({ path }) => path).sort());
     expect(branchesOf(project)).toEqual(kept.map(({ branch }) => branch).sort());
-    expect(readdirSync(project.path('.claude', 'workflow-worktrees')).sort()).toEqual(
+    expect(readdirSync(project.path('.claude', 'worktrees')).sort()).toEqual(
       ['.gitignore', ...kept.map(({ n }) => `${done.id}-${n}`)].sort(),
     );
     // The project itself is as it was, and git sees nothing of them there.
@@ -92,7 +92,7 @@ return [one, await agent('git rev-parse HEAD', { isolation: 'worktree' })]
     project.write(`.git/refs/heads/wf/${runId}/3.lock`, '');
     const going = startWf(['run', 'flow.js', '--run-id', runId, '--concurrency', '16', ...SHELL], { project });
     await going.waitForStderr(/#3 c2: (started|tool git worktree)/);
-    const made = project.path('.claude', 'workflow-worktrees');
+    const made = project.path('.claude', 'worktrees');
     await waitFor(
       '15 worktrees',
       () => existsSync(made) && readdirSync(made).filter((name) => /-\d+$/.test(name)).length >= 15,
@@ -180,7 +180,7 @@ describe('a worktree that cannot be made', () => {
     for (const project of [hooked, taken, filtered]) {
       expect(treesOf(project)).toEqual([]);
       expect(branchesOf(project)).toEqual([]);
-      expect(readdirSync(project.path('.claude', 'workflow-worktrees'))).toEqual(['.gitignore']);
+      expect(readdirSync(project.path('.claude', 'worktrees'))).toEqual(['.gitignore']);
     }
   }, 60_000);
 
@@ -212,7 +212,7 @@ return await parallel([ask('own', tree), ask('b', { ...tree, cwd: '../b' }), ask
     mkdirSync(project.path('packages/a/new'));
     const cwd = project.path('packages/a');
     const done = await run(project, ['flow.js', ...SHELL, '--concurrency', '6'], { cwd });
-    const tree = (n: number, way: string): string => `${project.dir}/.claude/workflow-worktrees/${done.id}-${n}${way}`;
+    const tree = (n: number, way: string): string => `${project.dir}/.claude/worktrees/${done.id}-${n}${way}`;
     const says = (folder: string, text: string): string => `${folder}:${text}\n${folder}`;
     expect(done.result).toEqual([
       says(tree(1, '/packages/a'), 'a'),
@@ -235,7 +235,7 @@ return await parallel(${JSON.stringify(labels)}.map((label) => () => agent('pwd'
 `,
     );
     const done = await run(project, ['flow.js', ...SHELL]);
-    expect(done.result).toEqual(labels.map((_, i) => `${project.dir}/.claude/workflow-worktrees/${done.id}-${i + 1}`));
+    expect(done.result).toEqual(labels.map((_, i) => `${project.dir}/.claude/worktrees/${done.id}-${i + 1}`));
     expect(branchesOf(project)).toEqual([]);
   }, 60_000);
 
@@ -243,7 +243,7 @@ return await parallel(${JSON.stringify(labels)}.map((label) => () => agent('pwd'
     const project = makeRepository({ 'a.txt': 'a', 'flow.js': isolatedFan({ deep: 'pwd; echo x > y' }) });
     const linked = join(project.root, 'linked');
     project.git('worktree', 'add', '-q', linked);
-    const main = `${project.dir}/.claude/workflow-worktrees/`;
+    const main = `${project.dir}/.claude/worktrees/`;
     const away = await runWf(['run', 'flow.js', ...SHELL], { project, cwd: linked });
     expect(JSON.parse(away.stdout)[0]).toContain(main);
     // An agent that is `wf` itself: its own run lies in the worktree that it got, which is therefore kept.
@@ -270,7 +270,7 @@ return [await agent('ls -A sub | wc -l', tree), await agent('cat in.txt; echo; p
     expect((done.result as unknown[])[0]).toBe('0');
     const [text, folder, branch] = String((done.result as unknown[])[1]).split('\n');
     expect([text, branch]).toEqual(['sub', `wf/${done.id}/2`]);
-    expect(folder).toBe(`${project.dir}/.claude/workflow-worktrees/${done.id}-2`);
+    expect(folder).toBe(`${project.dir}/.claude/worktrees/${done.id}-2`);
     expect([treesOf(project), treesOf(project, project.path('sub'))]).toEqual([[], []]);
   }, 60_000);
 

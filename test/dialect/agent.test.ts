@@ -240,6 +240,6 @@ await probe('slot', () => parallel([() => agent('c', { agentType: 'nobody' })]))
     repository.write('a.txt', 'not committed');
     const isolated = await runScript(repository, text, { ...shell, file: 'isolated.js' });
     expect(isolated.code).toBe(0);
-    expect(isolated.result).toMatch(/^.*\/\.claude\/workflow-worktrees\/[0-9a-f-]{36}-1\ncommitted$/);
+    expect(isolated.result).toMatch(/^.*\/\.claude\/worktrees\/[0-9a-f-]{36}-1\ncommitted$/);
   });
 });

@@ -97,7 +97,7 @@ function makeFolder(folder: string): string {
   } catch (error) {
     const why = systemCode(error) ?? 'unknown cause';
     throw isolationError(
-      `the folder .claude/workflow-worktrees cannot be made (${why}).`,
+      `the folder .claude/worktrees cannot be made (${why}).`,
       'Make the project writable.',
       messageOf(error),
     );

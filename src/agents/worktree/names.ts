@@ -3,8 +3,8 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../shared/errors.js';
 
-/** Below the `.claude` of the project's main working tree. */
-export const WORKTREES_FOLDER = 'workflow-worktrees';
+/** Below the `.claude` of the project's main working tree: the one place there in which Claude Code lets agents write without a person. */
+export const WORKTREES_FOLDER = 'worktrees';
 export const TRASH_PREFIX = '.trash-';
 
 const NAME = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})-(\d+)(?:-(\d+))?$/;

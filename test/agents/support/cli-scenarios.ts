@@ -37,7 +37,7 @@ export function describeThroughCli(agent: AgentUnderTest): void {
   });
 
   const worktrees = (place: string): string[] => {
-    const folder = join(place, '.claude', 'workflow-worktrees');
+    const folder = join(place, '.claude', 'worktrees');
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
   };
 
@@ -61,7 +61,7 @@ export function describeThroughCli(agent: AgentUnderTest): void {
     const { code, stdout, stderr } = await runWf([...args, '--permission', 'full'], { ...options, timeoutMs: 50_000 });
     expect([code, stdout.trim()], stderr).toEqual([0, 'made']);
     const [kept] = worktrees(project.dir);
-    expect(project.read(`.claude/workflow-worktrees/${kept}/made.txt`)).toBe('made\n');
+    expect(project.read(`.claude/worktrees/${kept}/made.txt`)).toBe('made\n');
     expect(project.git('branch', '--list', 'wf/*')).toMatch(/wf\/.+\/1/);
     expect(project.git('status', '--porcelain', '--', 'made.txt')).toBe('');
   });
