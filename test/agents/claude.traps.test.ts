@@ -102,6 +102,19 @@ describe('claude: traps', () => {
     expect(JSON.stringify(masked.events)).not.toContain(KEY);
   });
 
+  test.each([
+    ['read', false],
+    ['edit', true],
+  ] as const)('B-151: with permission %s an agent can write: %s', async (permission, writes) => {
+    let file = '';
+    const rig = await openRig(claudeAgent, ({ n }) =>
+      n === 1 ? { tool: 'Write', input: { file_path: file, content: 'made' } } : { text: 'done' },
+    );
+    file = rig.project.path('made.txt');
+    expect(outputOf(await rig.run({ permission }))).toBe('done');
+    expect(readOr(() => rig.project.read('made.txt'))).toBe(writes ? 'made' : '');
+  });
+
   trap('a prompt that begins as a command of Claude Code reaches the model', [{ text: 'asked' }], async (rig) => {
     expect(outputOf(await rig.run({ prompt: '/cost of this project?' }))).toBe('asked');
     expect(textsOf(rig.model.requests[0]?.body).some((text) => text.includes('/cost of this project?'))).toBe(true);
