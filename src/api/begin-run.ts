@@ -18,6 +18,7 @@ import { messageOf } from '../shared/errors.js';
 import { emptyCounts, emptyUsage } from '../shared/outcome.js';
 import { processStartTime } from '../shared/process-info.js';
 import { openNamedBackends } from './choose-run-backend.js';
+import { createRunEnder } from './end-on-request.js';
 import { finishRun } from './finish-run.js';
 import { freeMemory } from './free-memory.js';
 import { createHashDeps } from './hash-deps.js';
@@ -188,25 +189,19 @@ export function beginRun(base: Beginning): RunHandle {
     if (carried !== undefined && base.sourceJournal !== undefined)
       watch = watchResume(carried, base.sourceJournal.folder, (message) => warn('WF_NOTICE', message));
     const running = engine;
-    const drain = (ms: number): void => {
-      const expired = new Promise<void>((resolve) => {
-        // What is left of the time must not keep the process alive.
-        void done.then(clock.after(ms, resolve));
-      });
-      void running.drain(expired);
-    };
+    const ender = createRunEnder(running, clock);
     const control = serveControl({
       runId: record.runId,
       env: places.env,
       engine: running,
-      drain: (ms) => drain(ms ?? given.drainMs ?? DRAIN_MS),
+      drain: (ms) => ender.drain(ms ?? given.drainMs ?? DRAIN_MS),
       warn,
       publish: (socket) => note({ control: socket }),
     });
     const beat = (): void => heartbeat.beat();
     const lock = holdLineageLock({ claim, onNotice: (message) => warn('WF_NOTICE', message), onDoubt: beat });
     const shared = { lock, heartbeat, events, tell, notices, worktrees: worktrees.all };
-    const parts = (): RunParts => ({ ...base, ...shared, engine: running, guard });
+    const parts = (): RunParts => ({ ...base, ...shared, engine: running, guard, exitCode: ender.exitCode });
     const done = running
       .run()
       .catch(
@@ -215,6 +210,7 @@ export function beginRun(base: Beginning): RunHandle {
       .then(async (end) => {
         ended.abort();
         control.close();
+        ender.close();
         watch?.close();
         await worktrees.close((message) => warn('WF_NOTICE', message));
         await named.close().catch((error: unknown) => warn('WF_BACKEND_CLOSE', messageOf(error)));
@@ -226,8 +222,8 @@ export function beginRun(base: Beginning): RunHandle {
       runId: record.runId,
       folder,
       done,
-      cancel: () => running.cancel(),
-      drain,
+      cancel: ender.cancel,
+      drain: ender.drain,
     };
   } catch (error) {
     heartbeat.stop();

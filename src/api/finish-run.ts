@@ -33,7 +33,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     notices.push(`The journal is incomplete: ${unwritten} lines could not be written (${journal.unwritten.reason}).`);
   if (given.record !== undefined) await writeRecording(parts, given.record, end.how === 'done');
   const counts = engine.tally.counts;
-  const outcome = explainEnd(end, counts, given.allowFailures === true);
+  const outcome = explainEnd(end, counts, given.allowFailures === true, parts.exitCode);
   const endedAt = isoTime(clock.now());
   heartbeat.stop();
   const owned = end.how !== 'owner-lost' && claim.isLatest();
@@ -115,7 +115,7 @@ const pathFrom = ({ scriptPath, places }: PreparedRun): string | undefined =>
 
 const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-function explainEnd(end: EngineEnd, counts: Counts, allowFailures: boolean): Outcome {
+function explainEnd(end: EngineEnd, counts: Counts, allowFailures: boolean, exitCode: number | undefined): Outcome {
   switch (end.how) {
     case 'done': {
       const unanswered = counts.failed + counts.noResult + counts.skipped;
@@ -139,7 +139,7 @@ function explainEnd(end: EngineEnd, counts: Counts, allowFailures: boolean): Out
       return {
         status: 'cancelled',
         cause: 'WF_CANCELLED',
-        exitCode: EXIT.cancelled,
+        exitCode: exitCode ?? EXIT.cancelled,
         error: {
           code: 'WF_CANCELLED',
           message:
@@ -150,7 +150,7 @@ function explainEnd(end: EngineEnd, counts: Counts, allowFailures: boolean): Out
       return {
         status: 'interrupted',
         cause: 'drained',
-        exitCode: EXIT.drained,
+        exitCode: exitCode ?? EXIT.drained,
         error: {
           code: 'WF_DRAINED',
           message: 'The run was asked to end: nothing new was started, and what ran was given its time.',

@@ -20,10 +20,10 @@ export interface RunHandle {
   readonly folder: string;
   /** Resolves when everything is written and every agent is ended; never rejects for what happens in the run. */
   readonly done: Promise<RunResult>;
-  /** Ends the run at once; started calls are told to stop. */
-  cancel(): void;
+  /** Ends the run at once; started calls are told to stop. `exitCode`: what the process will end with, for the records (default 130). */
+  cancel(exitCode?: number): void;
   /** Starts nothing more; what runs may finish for `ms`, then it is ended. */
-  drain(ms: number): void;
+  drain(ms: number, exitCode?: number): void;
 }
 
 /** What belongs to one run and is closed with it. */
@@ -46,4 +46,6 @@ export interface RunParts {
   notices: string[];
   worktrees: readonly CallWorktree[];
   startedAt: number;
+  /** Of the process, where whoever ends the run has named one. */
+  exitCode: number | undefined;
 }

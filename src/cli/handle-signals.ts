@@ -12,32 +12,39 @@ type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 export interface SignalHandling {
   /** The run exists now: what came before takes effect. */
   started(): void;
-  /** The exit code, given that of the run itself. */
-  exitCode(ofRun: number): number;
-  stop(): void;
+  /** The run has ended: a signal changes nothing any more, unless output is still waiting for its reader. */
+  ended(): void;
 }
 
 export function handleSignals(options: {
-  cancel(): void;
-  drain(ms: number): void;
+  /** `exitCode`: that of the process, by the first signal. */
+  cancel(exitCode: number): void;
+  drain(ms: number, exitCode: number): void;
   drainMs: number;
   say(message: string): void;
 }): SignalHandling {
-  let state: 'running' | 'draining' | 'cancelling' = 'running';
+  let state: 'running' | 'draining' | 'cancelling' | 'ended' = 'running';
   let first: Signal | undefined;
   let last: { signal: Signal; at: number } | undefined;
   let isStarted = false;
+  let isLate = false;
 
   const act = (): void => {
-    if (!isStarted) return;
-    if (state === 'cancelling') options.cancel();
-    else if (state === 'draining') options.drain(first === 'SIGHUP' ? HANGUP_DRAIN_MS : options.drainMs);
+    if (!isStarted || first === undefined) return;
+    if (state === 'cancelling') options.cancel(codeOf(first));
+    else if (state === 'draining') options.drain(first === 'SIGHUP' ? HANGUP_DRAIN_MS : options.drainMs, codeOf(first));
   };
   const take = (signal: Signal): void => {
     const now = performance.now();
     const repeated = last?.signal === signal && now - last.at < SAME_SIGNAL_MS;
     last = { signal, at: now };
     if (repeated) return;
+    if (state === 'ended') {
+      // Its exit code is on its way: a signal that comes too late must not replace it.
+      if (process.stdout.writableLength > 0 || isLate) leave(signal);
+      isLate = true;
+      return;
+    }
     first ??= signal;
     if (state === 'cancelling' || (!isStarted && state !== 'running')) leave(signal);
     state = signal === 'SIGINT' || state === 'draining' ? 'cancelling' : 'draining';
@@ -50,21 +57,14 @@ export function handleSignals(options: {
   };
   const leave = (signal: Signal): never => process.exit(codeOf(first ?? signal));
 
-  const listeners = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
-    const listener = (): void => take(signal);
-    process.on(signal, listener);
-    return () => process.off(signal, listener);
-  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => take(signal));
   return {
     started() {
       isStarted = true;
       act();
     },
-    // Without a signal somebody else ended it: its own code says how.
-    exitCode: (ofRun) =>
-      first !== undefined && (ofRun === EXIT.cancelled || ofRun === EXIT.drained) ? codeOf(first) : ofRun,
-    stop: () => {
-      for (const off of listeners) off();
+    ended() {
+      state = 'ended';
     },
   };
 }

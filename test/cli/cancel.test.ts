@@ -279,7 +279,7 @@ while :; do sleep 0.05; done
     await waitUntilLater(first, 300);
     wf.kill('SIGTERM');
     expect(await wf.done).toMatchObject({ code: 143 });
-    expect(readState(project)).toMatchObject({ status: 'cancelled' });
+    expect(readState(project)).toMatchObject({ status: 'cancelled', exitCode: 143 });
   });
 
   it('D1: SIGHUP drains too and ends with 129', async () => {
@@ -290,9 +290,13 @@ while :; do sleep 0.05; done
     wf.kill('SIGHUP');
     await wf.waitForStderr(/no new calls are started/);
     backend.openGate('A');
-    expect(await wf.done).toMatchObject({ code: 129 });
+    const ended = await wf.done;
+    expect(ended).toMatchObject({ code: 129 });
     expect(answeredLabels(project)).toEqual(['A']);
-    expect(readState(project)).toMatchObject({ status: 'interrupted' });
+    // One exit code everywhere, that of the process.
+    expect(readState(project)).toMatchObject({ status: 'interrupted', exitCode: 129 });
+    expect(ended.stderr).toMatch(/interrupted after .*, exit code 129/);
+    expect((await runWf(['watch', newestRun(project)], { project })).code).toBe(129);
   });
 });
 

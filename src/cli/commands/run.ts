@@ -39,8 +39,8 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   const stderrOwned = ownerOfStderr((flags.reporter ?? []).map(parseReporterSpec)) !== undefined;
   let handle: RunHandle | undefined;
   const signals = handleSignals({
-    cancel: () => handle?.cancel(),
-    drain: (ms) => handle?.drain(ms),
+    cancel: (exitCode) => handle?.cancel(exitCode),
+    drain: (ms, exitCode) => handle?.drain(ms, exitCode),
     drainMs,
     say: (message) => {
       if (!stderrOwned) write(`wf: ${message}\n`);
@@ -52,7 +52,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     const result = await handle.done;
     const exitCode = printResult(result, flags.output);
     await reporter.close?.();
-    return signals.exitCode(exitCode);
+    return exitCode;
   } catch (error) {
     await reporter.close?.();
     if (!WfError.is(error)) throw error;
@@ -63,7 +63,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     );
     return error.exitCode;
   } finally {
-    signals.stop();
+    signals.ended();
   }
 }
 

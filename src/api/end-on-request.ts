@@ -1,0 +1,36 @@
+/** How a run is ended from outside: at once, or after what runs has had its time. */
+import type { Engine } from '../engine/engine.js';
+import type { Clock } from '../shared/clock.js';
+
+export interface RunEnder {
+  cancel(exitCode?: number): void;
+  drain(ms: number, exitCode?: number): void;
+  /** What the process will end with, where the first who ended the run has named it. */
+  readonly exitCode: number | undefined;
+  /** The run has ended: what is left of a drain's time keeps no process alive. */
+  close(): void;
+}
+
+export function createRunEnder(engine: Engine, clock: Clock): RunEnder {
+  let exitCode: number | undefined;
+  const timers = new Set<() => void>();
+  return {
+    cancel(code) {
+      exitCode ??= code;
+      engine.cancel();
+    },
+    drain(ms, code) {
+      exitCode ??= code;
+      const expired = new Promise<void>((resolve) => {
+        timers.add(clock.after(ms, resolve));
+      });
+      void engine.drain(expired);
+    },
+    get exitCode() {
+      return exitCode;
+    },
+    close() {
+      for (const cancel of timers) cancel();
+    },
+  };
+}
