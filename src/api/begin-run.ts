@@ -142,6 +142,7 @@ export function beginRun(base: Beginning): RunHandle {
       limits: options,
       prices: prepared.prices,
       freeBytes: freeMemory,
+      confirm: given.confirm,
       policy: {
         retries: options.retries ?? undefined,
         timeoutMs: options.timeoutMs ?? undefined,

@@ -10,6 +10,7 @@ import type { JournalStore } from '../journal/store.js';
 import type { CheckedScript } from '../script/checked-script.js';
 import type { Clock } from '../shared/clock.js';
 import type { ErrorRecord } from '../shared/outcome.js';
+import type { Confirm } from './confirmation.js';
 import type { EventListener } from './events.js';
 import type { CallOptions } from './sandbox/call-options.js';
 import type { SandboxLink } from './sandbox-link.js';
@@ -38,6 +39,8 @@ export interface EngineOptions {
   prices?: PriceTable | undefined;
   /** Free memory of the machine or container, for `minFreeMemMb`. */
   freeBytes?: () => number;
+  /** Asks before many calls are executed. */
+  confirm?: Confirm | undefined;
   policy: CallPolicy;
   match: 'content' | 'prefix';
   model: string | undefined;

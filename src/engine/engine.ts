@@ -68,6 +68,7 @@ export class Engine {
       mayDispatch: () => this.#end === undefined && this.#checkOwner(),
       pendingBytes: () => this.#batch.outcomeBytes,
       wake: () => this.#dispatcher.wake(),
+      cancel: () => this.cancel(),
       warn: (code, message) => this.#voice.warn(code, message),
     });
     this.#dispatcher = createDispatcher({
@@ -185,8 +186,9 @@ export class Engine {
     switch (message.t) {
       case 'events':
         for (const event of message.events) this.#takeEvent(event);
-        if (this.#o.sandbox.resting) this.#onRest();
-        return;
+        if (!this.#o.sandbox.resting) return;
+        this.#gate.onRest(this.#dispatcher.queued);
+        return this.#onRest();
       case 'need':
         this.#feeder?.need(message.kept);
         return;

@@ -2,6 +2,7 @@
 import type { CallOutcome } from '../agents/execute-call.js';
 import { createBacklog } from './backlog.js';
 import { type Ceilings, createCeilings, type SpendingLimits } from './ceilings.js';
+import { createConfirmation } from './confirmation.js';
 import type { EngineOptions } from './engine-options.js';
 import { createMemoryFloor } from './memory-floor.js';
 
@@ -13,6 +14,8 @@ export interface StartLimits extends SpendingLimits {
 
 export interface StartGate extends Pick<Ceilings, 'start' | 'report' | 'end'> {
   check(running: number): 'start' | 'wait' | CallOutcome;
+  /** The script waits; so many calls are in the queue. */
+  onRest(queued: number): void;
   close(): void;
 }
 
@@ -23,9 +26,11 @@ export interface StartPorts {
   /** To be asked again. */
   wake(): void;
   warn(code: string, message: string): void;
+  /** A person does not want the run to go on. */
+  cancel(): void;
 }
 
-type StartOptions = Pick<EngineOptions, 'limits' | 'clock' | 'carried' | 'sandbox' | 'freeBytes'>;
+type StartOptions = Pick<EngineOptions, 'limits' | 'clock' | 'carried' | 'sandbox' | 'freeBytes' | 'confirm'>;
 
 export function createStartGate(options: StartOptions, ports: StartPorts): StartGate {
   const { limits, clock, carried, sandbox, freeBytes } = options;
@@ -42,18 +47,24 @@ export function createStartGate(options: StartOptions, ports: StartPorts): Start
           warn: (message) => ports.warn('WF_LOW_MEMORY', message),
         })
       : undefined;
+  const confirmation = options.confirm && createConfirmation(options.confirm, ports);
   return {
     check(running) {
       if (!ports.mayDispatch()) return 'wait';
       const verdict = ceilings.check();
       if (verdict !== 'start') return verdict;
+      if (confirmation?.isHeld()) return 'wait';
       if (floor !== undefined && running > 0 && floor.isShort()) {
         floor.lookAgain(ports.wake);
         return 'wait';
       }
       return waitForBacklog(ports.wake) ? 'wait' : 'start';
     },
-    start: ceilings.start,
+    start(n) {
+      ceilings.start(n);
+      confirmation?.started();
+    },
+    onRest: (queued) => confirmation?.onRest(queued),
     report: ceilings.report,
     end: ceilings.end,
     close: () => floor?.close(),

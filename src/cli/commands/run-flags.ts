@@ -25,6 +25,7 @@ export interface RunFlags {
   budget?: string;
   budgetUsd?: string;
   minFreeMem?: string;
+  confirmAbove?: string;
   timeout?: string;
   idleTimeout?: string;
   retries?: string;
@@ -113,6 +114,7 @@ function addRunFlags(command: Command): Command {
     .option('--max-agents <n>', 'calls that this run may execute (default 1000)')
     .option('--budget-usd <dollars>', 'US dollars that this run may spend, such as 2.50')
     .option('--min-free-mem <mb>', 'with less free memory no further call starts while others run')
+    .option('--confirm-above <n>', 'ask before more than n calls are executed; needs a terminal')
     .option('--timeout <time>', 'limit of one call with all its attempts, such as 10m')
     .option('--idle-timeout <time>', 'limit of a call without any sign of life')
     .option('--retries <n>', 'tries after the first, for errors that are worth it')

@@ -8,6 +8,7 @@ import { writeToStream } from '../../report/write-text.js';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
 import { messageOf, WfError } from '../../shared/errors.js';
 import { handleSignals } from '../handle-signals.js';
+import { readConfirm } from '../confirm.js';
 import { readDuration } from '../../shared/read-values.js';
 import { readRunOptions } from '../run-options.js';
 import { describeError } from '../show-error.js';
@@ -22,6 +23,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   if (flags.plan) return (await import('./plan.js')).plan(script, { ...flags, json: flags.reporter?.includes('json') });
   const options = readRunOptions(script, flags);
   if (flags.output !== undefined) checkOutput(flags.output);
+  const confirm = readConfirm(flags.confirmAbove);
   const drainMs =
     readDuration('--drain', flags.drain === 'auto' ? undefined : flags.drain) ??
     (process.pid === 1 ? DRAIN_AS_INIT_MS : DRAIN_MS);
@@ -47,7 +49,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     },
   });
   try {
-    handle = await startWorkflow({ ...options, drainMs, onEvent: (event) => reporter.event(event) });
+    handle = await startWorkflow({ ...options, confirm, drainMs, onEvent: (event) => reporter.event(event) });
     signals.started();
     const result = await handle.done;
     const exitCode = printResult(result, flags.output);

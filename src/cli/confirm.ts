@@ -1,0 +1,27 @@
+/** The one question that `wf run` may ask, and only when it was asked to. */
+import { createInterface } from 'node:readline';
+import type { RunWorkflowOptions } from '../index.js';
+import { WfError } from '../shared/errors.js';
+import { readCount } from '../shared/read-values.js';
+
+/** @throws WfError `WF_USAGE` where nobody can be asked */
+export function readConfirm(text: string | undefined): RunWorkflowOptions['confirm'] {
+  const above = readCount('--confirm-above', text);
+  if (above === undefined) return undefined;
+  if (process.stdin.isTTY && process.stderr.isTTY) return { above, ask: (calls) => ask(calls, above) };
+  throw new WfError('WF_USAGE', '--confirm-above asks a question, and this is no terminal.', {
+    remedy: 'Limit the run with --max-agents, --budget or --budget-usd instead: they need nobody.',
+  });
+}
+
+function ask(calls: number, above: number): Promise<boolean> {
+  // Not as a terminal: Ctrl-C stays a signal, and cancels as always.
+  const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
+  return new Promise((resolve) => {
+    reader.on('close', () => resolve(false));
+    reader.question(`wf: this run wants to execute ${calls} calls, more than ${above}. Go on? [y/N] `, (answer) => {
+      resolve(/^y(es)?$/i.test(answer.trim()));
+      reader.close();
+    });
+  });
+}

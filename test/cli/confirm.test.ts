@@ -1,0 +1,42 @@
+/** `--confirm-above`: one question before a large fan-out, and never one where nobody can answer. */
+import { expect, it } from 'vitest';
+import { runWf } from '../support/run-wf.js';
+import { makeProject } from '../support/temp-project.js';
+import { openTerminal, wfCommand } from '../support/terminal.js';
+import { readState, workflow } from './cli-kit.js';
+import { needTool } from './support/need-tool.js';
+import { makeShellAgent } from './support/shell-agent.js';
+
+const FAN = workflow(`await agent('first', { label: 'first' })
+return (await parallel(Array.from({ length: 6 }, (_, i) => () => agent('do ' + i, { label: 'c' + i })))).length`);
+
+it('B-133 in a terminal one question names the whole fan-out before its first call; no cancels, yes goes on, and the cap holds', async (context) => {
+  needTool(context, 'script');
+  const project = makeProject({ files: { 'flow.js': FAN } });
+  const agent = makeShellAgent(project);
+  const flags = ['run', 'flow.js', ...agent.flags, '--confirm-above', '3'];
+  const no = openTerminal(project, `exec ${wfCommand(flags)}`);
+  await no.waitForOutput(/wants to execute 7 calls, more than 3\. Go on\? \[y\/N\]/);
+  expect(agent.started()).toEqual(['first']);
+  no.type('n\r');
+  expect(await no.done).toBe(130);
+  expect(readState(project)).toMatchObject({ status: 'cancelled', counts: { ok: 1, noResult: 6, executed: 1 } });
+  const yes = openTerminal(project, `exec ${wfCommand([...flags, '--max-agents', '5'])}`);
+  await yes.waitForOutput(/Go on\?/);
+  yes.type('y\r');
+  expect(await yes.done).toBe(3);
+  expect(yes.output.match(/Go on\?/g)).toHaveLength(1);
+  expect(readState(project).counts).toMatchObject({ ok: 5, failed: 2, executed: 5 });
+});
+
+it('B-133 without a terminal it is refused before anything starts; a fan-out below the number is not asked about', async (context) => {
+  const project = makeProject({ files: { 'flow.js': FAN } });
+  const agent = makeShellAgent(project);
+  const ci = await runWf(['run', 'flow.js', ...agent.flags, '--confirm-above', '3'], { project });
+  expect([ci.code, ci.stderr]).toEqual([2, expect.stringContaining('this is no terminal')]);
+  expect(agent.started()).toEqual([]);
+  needTool(context, 'script');
+  const quiet = openTerminal(project, `exec ${wfCommand(['run', 'flow.js', ...agent.flags, '--confirm-above', '7'])}`);
+  expect(await quiet.done).toBe(0);
+  expect(quiet.output).not.toContain('Go on?');
+});
