@@ -5,6 +5,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sendSignal } from '../shared/process-tree.js';
 
+/** What only the processes of this call have in their environment. */
+export const callMarks = ({ WF_RUN_ID = '', WF_CALL_KEY = '' }: Record<string, string>): Record<string, string> => ({
+  WF_RUN_ID,
+  WF_CALL_KEY,
+});
+
 /**
  * @param marks variables that belong to this one call
  * @returns how many processes were ended; 0 where environments of processes cannot be read

@@ -503,6 +503,13 @@ describe('the end of an agent', () => {
     expectNothingLeft(answered);
   });
 
+  test('it is killed from outside: its child with a session of its own is found by its marks', async () => {
+    const agent = scriptAgent({ steps: [[{ child: true }, { kill: 'SIGKILL' }]] });
+    expect(await agent.run({}, once)).toMatchObject({ kind: 'failed' });
+    const [child] = agent.noted('child') as number[];
+    await waitFor('the end of the child', () => !isProcessAlive(child as number));
+  });
+
   test('it does not leave when its input ends', async () => {
     const agent = scriptAgent({ start: { stays: true } });
     expect(await agent.run()).toMatchObject({ kind: 'ok' });

@@ -1,12 +1,16 @@
 /** What a test needs to execute a call: a request, a policy, and a context that notes everything and waits for nothing. */
+import { randomUUID } from 'node:crypto';
 import type { AgentEvent, AgentRequest } from '../../src/agents/backend.js';
 import type { CallContext, CallPolicy, ExecuteCall } from '../../src/agents/execute-call.js';
 
 export const KEY = '3f'.repeat(32);
 
+/** Of this test file alone: what is left of a call is known by it, and must not be what another has started. */
+const RUN_ID = randomUUID();
+
 export function makeRequest(changes: Partial<AgentRequest> = {}): Parameters<ExecuteCall>[1] {
   return {
-    runId: '5b1d3f0e-6f0c-4c3a-9b6e-0d6b8f1c2a3d',
+    runId: RUN_ID,
     callKey: 'c0'.repeat(32),
     key: KEY,
     n: 1,

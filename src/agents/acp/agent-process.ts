@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../../shared/errors.js';
 import { createStderrReader } from '../command/read-stderr.js';
+import { callMarks, endMarked } from '../end-marked.js';
 import { createTreeEnder } from '../end-tree.js';
 
 export interface AgentStart {
@@ -74,10 +75,12 @@ export async function startAgentProcess(start: AgentStart): Promise<AgentProcess
   const end = async (graceMs: number): Promise<void> => {
     // Members in sessions of their own are found only while their parents live.
     tree.remember();
+    const leftByItself = exit !== undefined && start.env.WF_RUN_ID !== undefined;
     child.stdin.end();
     if (exit === undefined) await Promise.race([exited, sleep(Math.min(LEAVE_MS, graceMs), undefined, { ref: false })]);
     if (exit === undefined) await tree.terminate(graceMs);
     await tree.finish();
+    if (leftByItself) endMarked(callMarks(start.env));
     child.stdin.destroy();
     child.stdout.destroy();
     child.stderr.destroy();

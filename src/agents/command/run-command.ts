@@ -2,7 +2,7 @@
  * Runs one program to its end and leaves nothing of it behind. The answer is what the leader wrote: a process that it left
  * running and that holds the pipe is not waited for.
  */
-import { endMarked } from '../end-marked.js';
+import { callMarks, endMarked } from '../end-marked.js';
 import { createTreeEnder } from '../end-tree.js';
 
 export interface CommandStart {
@@ -118,12 +118,6 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
   if (!end.overflow) end.stdout = Buffer.concat(chunks);
   return end;
 }
-
-/** What only the processes of this call have in their environment. */
-const callMarks = ({ WF_RUN_ID = '', WF_CALL_KEY = '' }: Record<string, string>): Record<string, string> => ({
-  WF_RUN_ID,
-  WF_CALL_KEY,
-});
 
 /** True when the output has ended; false when it is open and nothing has come for a while. */
 async function isDrained(drained: Promise<unknown>, count: () => number): Promise<boolean> {
