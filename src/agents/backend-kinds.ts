@@ -48,6 +48,20 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
     },
     settings: async () => (await import('./claude/claude-settings.js')).claudeSettings,
   },
+  codex: {
+    detected: true,
+    keys: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+    async make({ settings, env, allowEnv, folder }) {
+      const { createCodexBackend } = await import('./codex/codex-backend.js');
+      return createCodexBackend({
+        settings: settings as import('./codex/codex-settings.js').CodexSettings | undefined,
+        env,
+        allowEnv,
+        folder,
+      });
+    },
+    settings: async () => (await import('./codex/codex-settings.js')).codexSettings,
+  },
   acp: {
     many: true,
     detected: true,

@@ -115,7 +115,7 @@ test('types that need no file', () => {
 });
 
 test('a backend by its name, never another one', async () => {
-  expect(BACKEND_NAMES).toEqual(['claude', 'acp', 'ai-sdk', 'command', 'mock']);
+  expect(BACKEND_NAMES).toEqual(['claude', 'codex', 'acp', 'ai-sdk', 'command', 'mock']);
   expect((await createBackend('mock')).name).toBe('mock');
   expect((await createBackend('command', { command: 'cat' })).name).toBe('command');
   expect(

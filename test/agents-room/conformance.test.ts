@@ -10,6 +10,7 @@ import { createMockBackend } from '../../src/agents/mock/mock-backend.js';
 import { readUsage } from '../../src/agents/usage-words.js';
 import { type Action, removeAcpFiles, scriptAgent } from './acp-kit.js';
 import { scriptedClaude } from './claude-kit.js';
+import { scriptedCodex, toCodexStep } from './codex-kit.js';
 import { describeConformance, type Step } from './conformance.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'wf-conformance-'));
@@ -62,6 +63,12 @@ function toRule(step: Step, attempt: number | undefined): MockRule {
 }
 
 describeConformance({ name: 'claude', make: (steps) => scriptedClaude(steps).backend });
+
+describeConformance({
+  name: 'codex',
+  tokensOnly: true,
+  make: (steps) => scriptedCodex(steps.map(toCodexStep)).backend,
+});
 
 describeConformance({
   name: 'command',

@@ -34,6 +34,19 @@ function makeShouting(answer: (request: Library.AgentRequest, context: Library.A
 }
 
 describe('runWorkflow', () => {
+  it('holds a backend that may wait for ever to the idle limit that it brings, where none is set', async () => {
+    const project = makeProject({ files: { 'flow.js': workflow("return await agent('x')") } });
+    const { backend } = makeShouting(
+      (_request, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(new lib.BackendError('cancelled', 'stopped')));
+        }),
+    );
+    const idle = { ...backend, capabilities: { ...backend.capabilities, idleTimeoutMs: 200 } };
+    const result = await lib.runWorkflow({ script: 'flow.js', backend: idle, retries: 0, ...whereOf(project) });
+    expect(result).toMatchObject({ status: 'failed', error: { name: 'StallError' } });
+  });
+
   it('runs with an own backend, tells events, and the run can be listed, read and gone on with', async () => {
     const project = makeProject({ files: { 'flow.js': THREE } });
     let broken = true;

@@ -87,7 +87,7 @@ function addInputs(command: Command): Command {
     .option('--arg <name=text>', 'one value of args, as text; name:=json for a typed one (repeatable)', collect)
     .option(
       '--backend <name>',
-      'what executes the calls: claude, acp, gemini, ai-sdk, command, mock, or one of the config (env WF_BACKEND)',
+      'what executes the calls: claude, codex, acp, gemini, ai-sdk, command, mock, or one of the config (env WF_BACKEND)',
     )
     .option('--command <program>', 'program and arguments of the backends command and acp')
     .option('--mock <file>', 'rules of the mock backend, JSON or YAML')

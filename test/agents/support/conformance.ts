@@ -134,7 +134,7 @@ export function describeAgent(agent: AgentUnderTest): void {
 
     const resetsAt = Math.floor(Date.UTC(2040, 0, 2) / 1_000);
     scenario('usage limit with its end', [{ usageLimit: resetsAt }], async ({ run, context }) => {
-      const error = { code: 'WF_USAGE_LIMIT', resetsAt: '2040-01-02T00:00:00.000Z' };
+      const error = { code: 'WF_USAGE_LIMIT', resetsAt: '2040-01-02T00:00:00Z' };
       expect(await run()).toMatchObject({ kind: 'failed', error, shared: true });
       expect(context.attempts).toEqual([1]);
     });

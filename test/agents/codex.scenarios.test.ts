@@ -1,0 +1,4 @@
+import { codexAgent } from './support/codex-agent.js';
+import { describeAgent } from './support/conformance.js';
+
+describeAgent(codexAgent);
