@@ -15,7 +15,8 @@ import { observeRun } from '../runs/run-status.js';
 import { EVENTS_FILE, findRunFolder } from '../runs/runs-folder.js';
 import { isProcessAlive } from '../shared/process-info.js';
 import { readStartedProcesses } from './doctor/started-processes.js';
-import type { Places } from './prepare-run.js';
+import { findPlaces, type Places } from './prepare-run.js';
+import type { RunWorkflowOptions } from './run-options.js';
 import { findWorktreesFolder } from './worktrees-folder.js';
 
 /** One worktree of a call, or what is left of one. */
@@ -43,8 +44,24 @@ const SETTLED_MS = 3_600_000;
 
 type Where = Pick<Places, 'root' | 'env' | 'readFolders'>;
 
-/** Only what our own names name is looked at. Nothing is changed before `sweep()` is called, and that never removes work. */
-export async function findLeftWorktrees(where: Where, now: number = Date.now()): Promise<LeftWorktree[]> {
+/**
+ * The worktrees of a project's calls that are on the disk, by path. Only what our own names name is looked at. Nothing is
+ * changed before `sweep()` is called, and that never removes work.
+ *
+ * @param given where to look; default the process's own folder
+ * @param now ms since the epoch
+ * @example
+ * for (const left of await findLeftWorktrees()) if (left.state === 'unchanged') await left.sweep()
+ */
+export async function findLeftWorktrees(
+  given: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env' | 'runsDir'> = {},
+  now: number = Date.now(),
+): Promise<LeftWorktree[]> {
+  return lookForWorktrees(findPlaces(given), now);
+}
+
+/** The same where the places are known. */
+export async function lookForWorktrees(where: Where, now: number): Promise<LeftWorktree[]> {
   const folder = findWorktreesFolder(where.root);
   const found = await Promise.all(listWorktrees(folder).map((one) => describe(where, one, now)));
   return [...found, ...listTrash(folder).flatMap((one) => describeTrash(where, one, now))].sort((a, b) =>

@@ -37,7 +37,7 @@ interface Doctor {
 }
 
 async function doctor(project: TestProject, ...flags: string[]): Promise<Doctor['findings']> {
-  const { stdout } = await runWf(['doctor', '--json', ...flags], { project });
+  const { stdout } = await runWf(['doctor', '--json', ...flags], { project, timeoutMs: 120_000 });
   return (JSON.parse(stdout) as Doctor).findings.filter(
     ({ check, status }) => check === 'worktrees' && status !== 'ok',
   );
@@ -77,7 +77,7 @@ describe('a resume', () => {
     ).toEqual(named.map(([, , branch]) => branch).sort());
     expect(third.stderr).toContain(`#1 x of run ${first.id}: 1 file, 0 commits, branch wf/${first.id}/1`);
     expect(third.stderr).not.toMatch(/whose folder is gone/);
-  }, 60_000);
+  }, 120_000);
 
   it('B-071 gives a call that was cut off a fresh worktree, and keeps and names the one with the half-made file', async () => {
     const project = makeRepository({ 'a.txt': 'a' });
@@ -86,12 +86,12 @@ describe('a resume', () => {
       'flow.js',
       `${isolatedFan({ tree: half }).replace('])\n', `, () => agent(${JSON.stringify(`touch "$HOME/here"; ${GATE}; echo here`)}, { label: 'in place' })])\n`)}`,
     );
-    const going = startWf(['run', 'flow.js', ...SHELL], { project });
+    const going = startWf(['run', 'flow.js', ...SHELL], { project, timeoutMs: 120_000 });
     await waitForFile(project, going, 'half.1', 'here');
     const first = await killRun(going);
     const old = join(project.dir, '.claude', 'worktrees', `${first}-1`);
     expect(readFileSync(join(old, 'half.txt'), 'utf8')).toBe('half\n');
-    const shown = await runWf(['show', first], { project });
+    const shown = await runWf(['show', first], { project, timeoutMs: 120_000 });
     expect(shown.stdout).toContain(`branch wf/${first}/1, in ${old}`);
     openGate(project);
     const second = await run(project, ['--resume-from', first]);
@@ -105,7 +105,7 @@ describe('a resume', () => {
       [old, first],
       [join(project.dir, '.claude', 'worktrees', `${second.id}-1`), undefined],
     ]);
-  }, 60_000);
+  }, 120_000);
 
   it('B-146 says of a reused answer that its worktree is gone, and of a killed call where its work lies', async () => {
     const project = makeRepository({ 'a.txt': 'a' });
@@ -117,7 +117,7 @@ describe('a resume', () => {
         never: 'echo never',
       }),
     );
-    const going = startWf(['run', 'flow.js', '--concurrency', '2', ...SHELL], { project });
+    const going = startWf(['run', 'flow.js', '--concurrency', '2', ...SHELL], { project, timeoutMs: 120_000 });
     await waitForFile(project, going, 'cut');
     await going.waitForStderr(/#1 done: worktree kept, 1 file, 1 commit/);
     await going.waitForStderr(/#1 done: ok/);
@@ -135,7 +135,7 @@ describe('a resume', () => {
     project.git('branch', '-D', `wf/${first}/1`);
     const third = await run(project, ['--resume-from', second.id]);
     expect(third.stderr).toContain(`branch wf/${first}/1 is gone too`);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a run that is ended', () => {
@@ -143,7 +143,7 @@ describe('a run that is ended', () => {
     const project = makeRepository({ 'a.txt': 'a' });
     const wait = (name: string): string => `touch "$HOME/${name}"; ${GATE}`;
     project.write('flow.js', isolatedFan({ dirty: `echo x > x.txt; ${wait('one')}`, clean: wait('two') }));
-    const going = startWf(['run', 'flow.js', ...SHELL], { project });
+    const going = startWf(['run', 'flow.js', ...SHELL], { project, timeoutMs: 120_000 });
     await waitForFile(project, going, 'one', 'two');
     going.kill('SIGINT');
     const done = await going.done;
@@ -153,7 +153,7 @@ describe('a run that is ended', () => {
     expect(branchesOf(project)).toEqual([`wf/${id}/1`]);
     const state = JSON.parse(readFileSync(join(project.runDir(id), 'state.json'), 'utf8')) as { worktrees: Kept[] };
     expect(state.worktrees).toMatchObject([{ label: 'dirty', files: ['x.txt'] }]);
-  }, 60_000);
+  }, 120_000);
 
   it('a call that runs out of time, is skipped or gives an answer too late keeps its work', async () => {
     const project = makeRepository({ 'a.txt': 'a' });
@@ -162,7 +162,7 @@ describe('a run that is ended', () => {
     expect(done.result).toEqual([null, null]);
     expect(keptIn(done).map(({ label, files }) => [label, files])).toEqual([['slow', ['x.txt']]]);
     expect(foldersOf(project)).toEqual([`${done.id}-1`]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('wf doctor', () => {
@@ -171,10 +171,10 @@ describe('wf doctor', () => {
     const wait = (name: string): string => `touch "$HOME/${name}"; ${GATE}; echo ok`;
     project.write('dead.js', isolatedFan({ dirty: `echo x > x.txt; ${wait('one')}`, clean: wait('two') }));
     project.write('live.js', isolatedFan({ idle: wait('three') }));
-    const dying = startWf(['run', 'dead.js', ...SHELL], { project });
+    const dying = startWf(['run', 'dead.js', ...SHELL], { project, timeoutMs: 120_000 });
     await waitForFile(project, dying, 'one', 'two');
     const dead = await killRun(dying);
-    const living = startWf(['run', 'live.js', ...SHELL], { project });
+    const living = startWf(['run', 'live.js', ...SHELL], { project, timeoutMs: 120_000 });
     await waitForFile(project, living, 'three');
     const live = idOf(living.stderr);
     // What a kill in the middle of a removal and of a start leaves.
@@ -207,18 +207,18 @@ describe('wf doctor', () => {
     openGate(project);
     expect(JSON.parse((await living.done).stdout)).toEqual(['ok']);
     expect(foldersOf(project)).toEqual([`${dead}-1`]);
-  }, 90_000);
+  }, 120_000);
 
   it('and a pruned run: its kept worktrees stay and are named', async () => {
     const project = makeRepository({ 'a.txt': 'a', 'flow.js': isolatedFan({ work: 'echo x > x.txt' }) });
     const first = await run(project, ['flow.js', ...SHELL]);
-    const pruned = await runWf(['prune', '--keep', '0'], { project });
+    const pruned = await runWf(['prune', '--keep', '0'], { project, timeoutMs: 120_000 });
     expect(pruned.stdout + pruned.stderr).toContain(`${first.id}-1`);
     expect(foldersOf(project)).toEqual([`${first.id}-1`]);
     expect((await doctor(project)).map(({ status, message }) => [status, message])).toEqual([
       ['note', expect.stringContaining('1 changed file, 0 commits')],
     ]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a kill of wf at any moment', () => {
@@ -232,7 +232,7 @@ describe('a kill of wf at any moment', () => {
     );
     project.write('flow.js', isolatedFan(prompts));
     for (const pattern of [/tool git worktree/, /worktree made/, /worktree kept/, /worktree removed/]) {
-      const going = startWf(['run', 'flow.js', '--concurrency', '8', ...SHELL], { project });
+      const going = startWf(['run', 'flow.js', '--concurrency', '8', ...SHELL], { project, timeoutMs: 120_000 });
       await going.waitForStderr(pattern);
       await killRun(going);
     }

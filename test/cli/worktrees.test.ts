@@ -90,7 +90,10 @@ return [one, await agent('git rev-parse HEAD', { isolation: 'worktree' })]
     // Somebody else's lock on the place of all branches of this run.
     const runId = 'b1400000-0000-4000-8000-000000000001';
     project.write(`.git/refs/heads/wf/${runId}/3.lock`, '');
-    const going = startWf(['run', 'flow.js', '--run-id', runId, '--concurrency', '16', ...SHELL], { project });
+    const going = startWf(['run', 'flow.js', '--run-id', runId, '--concurrency', '16', ...SHELL], {
+      project,
+      timeoutMs: 120_000,
+    });
     await going.waitForStderr(/#3 c2: (started|tool git worktree)/);
     const made = project.path('.claude', 'worktrees');
     await waitFor(
@@ -104,7 +107,7 @@ return [one, await agent('git rev-parse HEAD', { isolation: 'worktree' })]
     expect(new Set(places).size).toBe(16);
     expect(treesOf(project).sort()).toEqual([...places].sort());
     expect(branchesOf(project)).toHaveLength(16);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('an attempt', () => {
@@ -133,7 +136,7 @@ describe('an attempt', () => {
     const asked = keptIn(done).find(({ label }) => label === 'asked') as Kept;
     expect(readFileSync(join(asked.path, 'asked.txt'), 'utf8').split('\n').length).toBeGreaterThan(2);
     expect(branchesOf(project)).toHaveLength(2);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a worktree that cannot be made', () => {
@@ -163,7 +166,7 @@ describe('a worktree that cannot be made', () => {
     mkdirSync(bin);
     for (const name of ['sh', 'cat']) symlinkSync(`/bin/${name}`, join(bin, name));
     expect(await refused(gitless, { env: { PATH: bin } })).toMatch(/git was not found.*Install git/);
-  }, 60_000);
+  }, 120_000);
 
   it('fails its call when a hook, a filter or the names in the repository are against it, and leaves nothing', async () => {
     const hooked = makeRepository({ 'flow.js': script });
@@ -182,7 +185,7 @@ describe('a worktree that cannot be made', () => {
       expect(branchesOf(project)).toEqual([]);
       expect(readdirSync(project.path('.claude', 'worktrees'))).toEqual(['.gitignore']);
     }
-  }, 60_000);
+  }, 120_000);
 
   it('fails its call on a full disk', async (context) => {
     needTool(context, 'prlimit');
@@ -223,7 +226,7 @@ return await parallel([ask('own', tree), ask('b', { ...tree, cwd: '../b' }), ask
       says(project.path('packages/b'), 'b'),
     ]);
     expect(treesOf(project)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it('B-145 has a name of run and number, whatever the label says', async () => {
     const project = makeRepository({ 'a.txt': 'a' });
@@ -237,7 +240,7 @@ return await parallel(${JSON.stringify(labels)}.map((label) => () => agent('pwd'
     const done = await run(project, ['flow.js', ...SHELL]);
     expect(done.result).toEqual(labels.map((_, i) => `${project.dir}/.claude/worktrees/${done.id}-${i + 1}`));
     expect(branchesOf(project)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it('is at the main working tree, also for a run in a linked one or by an agent in one of ours', async () => {
     const project = makeRepository({ 'a.txt': 'a', 'flow.js': isolatedFan({ deep: 'pwd; echo x > y' }) });
@@ -252,7 +255,7 @@ return await parallel(${JSON.stringify(labels)}.map((label) => () => agent('pwd'
     const outer = await run(project, ['outer.js', ...SHELL]);
     expect((outer.result as string[])[0]).toContain(main);
     expect(keptIn(outer)).toMatchObject([{ label: 'outer', doubt: '1 run of wf lies in it' }]);
-  }, 60_000);
+  }, 120_000);
 
   it('of a submodule is in a worktree of the submodule, and a worktree of the superproject has it empty', async () => {
     const sub = makeRepository({ 'in.txt': 'sub' });
@@ -272,7 +275,7 @@ return [await agent('ls -A sub | wc -l', tree), await agent('cat in.txt; echo; p
     expect([text, branch]).toEqual(['sub', `wf/${done.id}/2`]);
     expect(folder).toBe(`${project.dir}/.claude/worktrees/${done.id}-2`);
     expect([treesOf(project), treesOf(project, project.path('sub'))]).toEqual([[], []]);
-  }, 60_000);
+  }, 120_000);
 
   it('in a sparse checkout is as sparse, and what a hook prepares there is no change until it is another', async () => {
     const project = makeRepository({ 'in/a.txt': 'a', 'out/b.txt': 'b' });
@@ -283,7 +286,7 @@ return [await agent('ls -A sub | wc -l', tree), await agent('cat in.txt; echo; p
     const done = await run(project, ['flow.js', ...SHELL]);
     expect((done.result as string[])[0]).toBe('env.local\nin\nprepared');
     expect(keptIn(done)).toMatchObject([{ label: 'touch', files: ['env.local'] }]);
-  }, 60_000);
+  }, 120_000);
 
   it('is found by git itself, whatever GIT_DIR the caller of wf had', async () => {
     const project = makeRepository({ 'a.txt': 'a' });

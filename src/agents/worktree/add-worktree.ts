@@ -50,7 +50,12 @@ export async function addWorktree(
   const branch = branchName(name);
   const args = ['worktree', 'add', '--quiet', '-b', branch, path, repository.head];
   const end = await tryAgain(async () => {
-    const tried = await runGit(place, args, { cwd: repository.top, signal, timeoutMs: ADD_MS });
+    const tried = await runGit(place, args, {
+      cwd: repository.top,
+      signal,
+      timeoutMs: ADD_MS,
+      isLong: true,
+    });
     // git makes the branch first, and leaves it.
     if (tried.code !== 0) await dropWorktree(place, repository, { path, branch, base: repository.head });
     return tried;

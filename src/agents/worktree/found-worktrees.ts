@@ -28,10 +28,12 @@ export function listWorktrees(folder: string): FoundWorktree[] {
     const parsed = parseFolderName(name);
     if (parsed === undefined) return [];
     const path = join(realpathSync(folder), name);
+    const madeAt = changedAt(path);
+    if (madeAt === undefined) return [];
     const gitDir = findGitDir(path);
     const record = gitDir === undefined ? undefined : readWorktreeRecord(gitDir);
     const branch = record?.branch ?? branchName(parsed);
-    return [{ path, runId: parsed.runId, n: parsed.n, branch, gitDir, record, madeAt: lstatSync(path).ctimeMs }];
+    return [{ path, runId: parsed.runId, n: parsed.n, branch, gitDir, record, madeAt }];
   });
 }
 
@@ -39,7 +41,10 @@ export function listWorktrees(folder: string): FoundWorktree[] {
 export const listTrash = (folder: string): { path: string; since: number }[] =>
   namesIn(folder)
     .filter((name) => name.startsWith(TRASH_PREFIX) && parseFolderName(name.slice(TRASH_PREFIX.length)) !== undefined)
-    .map((name) => ({ path: join(folder, name), since: lstatSync(join(folder, name)).ctimeMs }));
+    .flatMap((name) => {
+      const since = changedAt(join(folder, name));
+      return since === undefined ? [] : [{ path: join(folder, name), since }];
+    });
 
 export const removeTrash = (path: string): Promise<void> => removeFiles(path);
 
@@ -92,6 +97,9 @@ function findGitDir(path: string): string | undefined {
     return undefined;
   }
 }
+
+/** `undefined` for what was taken away since its name was read. */
+const changedAt = (path: string): number | undefined => lstatSync(path, { throwIfNoEntry: false })?.ctimeMs;
 
 function namesIn(folder: string): string[] {
   try {

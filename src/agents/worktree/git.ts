@@ -5,7 +5,7 @@ import { createTreeEnder } from '../end-tree.js';
 export interface GitPlace {
   /** Environment of `wf` itself: the user's git configuration, proxies and keys hold here as they do by hand. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told of the processes that must not outlive `wf`. */
+  /** Told of commands that may take long: they must not outlive `wf`. */
   onProcess?(pid: number): void;
   onProcessEnd?(pid: number): void;
 }
@@ -16,6 +16,8 @@ export interface GitStart {
   signal?: AbortSignal | undefined;
   /** ms; default 2 minutes. */
   timeoutMs?: number;
+  /** It may run hooks and filters of the user. */
+  isLong?: boolean;
   /** Works on this worktree even where its `.git` file was taken away. */
   worktree?: { gitDir: string; path: string };
 }
@@ -65,7 +67,7 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
     const { code } = (await child) as { code?: string };
     return { ...end, startError: code ?? 'unknown' };
   }
-  place.onProcess?.(pid);
+  if (start.isLong) place.onProcess?.(pid);
   const tree = createTreeEnder(pid);
   let ending: Promise<void> | undefined;
   const stop = (): void => {
@@ -83,7 +85,7 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
   } finally {
     clearTimeout(timer);
     start.signal?.removeEventListener('abort', stop);
-    place.onProcessEnd?.(pid);
+    if (start.isLong) place.onProcessEnd?.(pid);
   }
 }
 

@@ -1,12 +1,12 @@
 /** Worktrees of isolated calls. Empty ones of dead runs can go; what holds work is named and stays, whoever asks. */
-import { findLeftWorktrees, type LeftWorktree } from '../left-worktrees.js';
+import { type LeftWorktree, lookForWorktrees } from '../left-worktrees.js';
 import type { DoctorCheck, Finding } from './finding.js';
 
 export const checkWorktrees: DoctorCheck = {
   name: 'worktrees',
   title: 'Worktrees of calls',
   async look({ places, now }) {
-    const found = await findLeftWorktrees(places, now);
+    const found = await lookForWorktrees(places, now);
     const findings = found.filter(({ state }) => state !== 'in-use').map(describe);
     const used = found.length - findings.length;
     if (findings.length > 0) return findings;
