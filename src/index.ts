@@ -26,6 +26,7 @@ export { pruneOldRuns } from './api/prune-old-runs.js';
 export type { CallDetail, CallView } from './api/read-calls.js';
 export { findCall } from './api/find-call.js';
 export { listWorkflowRuns, type ReadRun, type RunView, readWorkflowRun } from './api/read-run.js';
+export { readSettings, type SettingReport } from './api/read-settings.js';
 export type { RunResult, RunSettings, RunWorkflowOptions } from './api/run-options.js';
 export { type DoctorFinding, type DoctorOptions, type DoctorReport, runDoctor } from './api/run-doctor.js';
 export { runWorkflow } from './api/run-workflow.js';

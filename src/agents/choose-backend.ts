@@ -36,6 +36,10 @@ export function listBackends(config: BackendSettings = {}): KnownBackend[] {
   });
 }
 
+/** Those that stand for a backend by themselves: without `mock`, and without kinds that need a name or a command line. */
+export const listNamedBackends = (config?: BackendSettings): KnownBackend[] =>
+  listBackends(config).filter(({ name, kindName, kind }) => !kind.madeUp && !(kind.many && name === kindName));
+
 /** @throws WfError `WF_BACKEND_UNKNOWN` */
 function findBackend(name: string, config: BackendSettings = {}): KnownBackend {
   const all = listBackends(config);

@@ -2,7 +2,7 @@
 import { messageOf } from '../shared/errors.js';
 import type { AgentBackend } from './backend.js';
 import type { BackendOptions } from './backend-kinds.js';
-import { type BackendSettings, createBackend, type KnownBackend, listBackends } from './choose-backend.js';
+import { type BackendSettings, createBackend, type KnownBackend, listNamedBackends } from './choose-backend.js';
 
 export type BackendLook = { name: string } & (
   | { ok: true; version: string }
@@ -16,8 +16,8 @@ export interface Detection {
 }
 
 /** Backends that may be taken without having been asked for, in the order in which they are tried. Never `mock`, never `command`. */
-const listDetectable = (config?: BackendSettings): KnownBackend[] =>
-  listBackends(config).filter(({ name, kindName, kind }) => kind.detected && !(kind.many && name === kindName));
+export const listDetectable = (config?: BackendSettings): KnownBackend[] =>
+  listNamedBackends(config).filter(({ kind }) => kind.detected);
 
 /** @param model the run-wide model, which some backends cannot work without */
 export async function detectBackend(
@@ -36,7 +36,7 @@ export async function detectBackend(
 }
 
 /** Asks one backend whether it can work here. Never throws. */
-async function lookAtBackend(
+export async function lookAtBackend(
   { name, kind, settings }: KnownBackend,
   options: Omit<BackendOptions, 'settings'>,
   config: BackendSettings | undefined,

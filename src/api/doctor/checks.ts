@@ -1,5 +1,6 @@
 /** The sections of `wf doctor`, in the order in which they are told. A further one is one file and one line here. */
 import { checkClaims } from './check-claims.js';
+import { checkConfig } from './check-config.js';
 import { checkJournals } from './check-journals.js';
 import { checkLeftovers } from './check-leftovers.js';
 import { checkOwners } from './check-owners.js';
@@ -13,6 +14,7 @@ import type { DoctorCheck } from './finding.js';
 
 export const CHECKS: readonly DoctorCheck[] = [
   checkSandbox,
+  checkConfig,
   checkRunsFolder,
   checkRecords,
   checkJournals,
