@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { workflow } from './cli-kit.js';
-import { run } from './support/runs.js';
+import { madeIn, run } from './support/runs.js';
 import { makeShellAgent, mostAtOnce, usageLine } from './support/shell-agent.js';
 
 const FAN = (count: number): string =>
@@ -194,4 +194,25 @@ it('a budget in money and an answer of unknown cost: the run stops, the answer i
   expect(first.stderr).toContain('call #1 "a" reported no cost');
   const second = await run(project, ['--resume-from', first.id, '--budget-usd', 'none']);
   expect([second.code, second.state.counts]).toMatchObject([0, { reused: 1, executed: 1 }]);
+});
+
+it('a budget in money where the backend tells tokens and model: priced by the config, and on record as that', async () => {
+  const body = `return (await parallel([1, 2, 3, 4].map((i) => () => agent('do ' + i, { label: 'c' + i, model: 'small-20260101' })))).filter((x) => x !== null).length`;
+  const project = makeProject({
+    files: {
+      'flow.js': workflow(body),
+      '.claude/wf.json': JSON.stringify({ prices: { small: { in: 0, out: 10 } }, budgetUsd: 0.5 }),
+    },
+  });
+  const backend = makeShellAgent(project, { '*': { says: usageLine(25_000) } });
+  const ended = await run(project, ['flow.js', ...backend.flags]);
+  // 0.25 dollars each: two fit.
+  expect([ended.code, ended.result, backend.started().length]).toEqual([3, 2, 2]);
+  expect(ended.state.usage).toMatchObject({ usd: 0.5 });
+  expect(ended.state.failures).toMatchObject([{ code: 'WF_BUDGET' }, { code: 'WF_BUDGET' }]);
+  const usages = madeIn(project, ended.id).flatMap((line) => (line.kind === 'ok' ? [line.usage] : []));
+  expect(usages).toMatchObject([
+    { usd: 0.25, usdSource: 'priced' },
+    { usd: 0.25, usdSource: 'priced' },
+  ]);
 });
