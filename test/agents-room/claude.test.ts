@@ -167,13 +167,13 @@ describe('claude: what is made of its words', () => {
   });
 
   test.each([
-    ['with its end', { status: 'rejected', resetsAt: 2_209_075_200 }, '2040-01-02T00:00:00.000Z'],
-    ['without its end', { status: 'rejected' }, undefined],
+    ['with its end', { status: 'rejected', resetsAt: 2_209_075_200 }, '2040-01-02T00:00:00Z'],
+    ['without its end', { status: 'rejected' }, null],
   ])('B-072, B-076, B-078: a usage limit %s stops the run after one attempt', async (_how, info, resetsAt) => {
     const before = [{ type: 'rate_limit_event', rate_limit_info: info }];
     const { outcome } = await run([{ error: 'rate_limit', before }]);
     expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'WF_USAGE_LIMIT' }, shared: true, attempts: 1 });
-    expect((outcome as { error: { resetsAt?: string } }).error.resetsAt).toBe(resetsAt);
+    expect((outcome as { error: { resetsAt?: string | null } }).error.resetsAt).toBe(resetsAt);
   });
 
   test('a warning of a limit that still lets requests through stops nothing', async () => {
