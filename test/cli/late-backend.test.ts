@@ -76,7 +76,7 @@ describe('a run for which no backend was chosen', () => {
       env: EMPTY,
     });
     expect(run).toMatchObject({ code: 0, stdout: 'acp answer acp answer\n' });
-    expect(run.stderr).toMatch(/backend helper \(found helper .*; not claude; none was chosen\)/);
+    expect(run.stderr).toMatch(/backend helper \(found helper .*; not claude.*; none was chosen\)/);
     const started = JSON.parse(project.read('events.out').split('\n')[0] ?? '');
     expect(started).toMatchObject({
       type: 'run.started',
