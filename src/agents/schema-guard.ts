@@ -4,6 +4,7 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import type { AgentAnswer } from './backend.js';
+import { explainBrokenJson } from './explain-broken-json.js';
 import { extractJson } from './extract-json.js';
 import type { Mask } from './mask-secrets.js';
 import { createPatternCheck, type PatternCheck } from './pattern-check.js';
@@ -46,7 +47,7 @@ export async function explainSchema(schema: object): Promise<string | null> {
 /** Takes the answer from `structured`, else from the text, and checks it. */
 export async function judgeAnswer(schema: object, answer: AgentAnswer): Promise<Verdict> {
   const found = answer.structured === undefined ? extractJson(answer.text) : { value: answer.structured };
-  if (!found) return { fits: false, errors: [`/ holds no JSON: ${JSON.stringify(answer.text.slice(0, MAX_SHOWN))}`] };
+  if (!found) return { fits: false, errors: [explainNoJson(answer.text)] };
   const verdict = await judgeValue(schema, found.value);
   if (verdict.fits || typeof found.value !== 'string') return verdict;
   // Some agents put their JSON into a JSON string once more.
@@ -54,6 +55,12 @@ export async function judgeAnswer(schema: object, answer: AgentAnswer): Promise<
   if (!inner) return verdict;
   const again = await judgeValue(schema, inner.value);
   return again.fits ? again : verdict;
+}
+
+function explainNoJson(text: string): string {
+  const broken = explainBrokenJson(text);
+  if (broken !== undefined) return `/ is not sound JSON: ${broken}`;
+  return `/ holds no JSON: ${JSON.stringify(text.slice(0, MAX_SHOWN))}`;
 }
 
 /** An escape in JSON text can hide a secret until it is parsed: what is judged, and kept, is the masked value. */

@@ -26,6 +26,9 @@ export interface BatchPorts {
   onCommit(): void;
 }
 
+/** What piles up is let out before it holds this process for long. */
+const LARGE = 1 << 20;
+
 export function createBatch(ports: BatchPorts): Batch {
   let lines: Buffer[] = [];
   let items: DeliveredItem[] = [];
@@ -73,7 +76,8 @@ export function createBatch(ports: BatchPorts): Batch {
       items.push([id, ok ? 1 : 0, size, tokens]);
       texts.push(json);
       bytes += size;
-      soon();
+      if (bytes > LARGE) commit();
+      else soon();
     },
     addEvent(event) {
       events.push(event);

@@ -3,6 +3,7 @@
  * dispatch are asked here and nowhere else. First come, first served.
  */
 import type { CallOutcome } from '../agents/execute-call.js';
+import { createPacer } from './pacer.js';
 
 export interface QueuedCall {
   n: number;
@@ -72,8 +73,11 @@ export function createDispatcher({ concurrency, check, started }: DispatchPorts)
     }
   };
 
+  const pace = createPacer();
   const run = async (call: QueuedCall): Promise<void> => {
     const outcome = await call.execute();
+    const turn = outcome.kind === 'ok' ? pace(outcome.output.length) : undefined;
+    if (turn !== undefined) await turn;
     running--;
     call.settle(outcome);
     startNext();
