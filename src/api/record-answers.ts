@@ -23,11 +23,16 @@ export function checkRecordFile(file: string, cwd: string): string {
  * @returns how many rules there are
  */
 export function recordAnswers(folder: string, file: string, hasEnded: boolean): number {
-  const { calls, readDetail } = readCalls(folder, false);
-  const rules = calls.flatMap((call) => makeRule(readDetail(call.n) ?? call, hasEnded) ?? []);
+  const rules = readAnswers(folder, hasEnded);
   const lines = rules.map((rule) => `  ${JSON.stringify(rule)}`).join(',\n');
   writeFileAtomic(file, rules.length === 0 ? '[]\n' : `[\n${lines}\n]\n`, { mode: 0o644 });
   return rules.length;
+}
+
+/** The same rules, not written anywhere. */
+export function readAnswers(folder: string, hasEnded: boolean): MockRule[] {
+  const { calls, readDetail } = readCalls(folder, false);
+  return calls.flatMap((call) => makeRule(readDetail(call.n) ?? call, hasEnded) ?? []);
 }
 
 /** Kinds by which `mock` makes a call fail with these codes; others are refused by the engine itself, on any backend. */
@@ -74,4 +79,5 @@ const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/
 const exactly = (text: string): string => `/^${escapePattern(text)}$/`;
 
 /** Labels are compared as a whole; one that looks like an expression is written as one. */
-const literal = (text: string): string => (/^\/.+\/[dgimsuvy]*$/s.test(text) ? `/^${escapePattern(text)}$/` : text);
+export const literal = (text: string): string =>
+  /^\/.+\/[dgimsuvy]*$/s.test(text) ? `/^${escapePattern(text)}$/` : text;

@@ -93,6 +93,17 @@ function buildProgram(setExit: (code: number) => void): Command {
     .addHelpText('after', examples(['wf check .claude/workflows/review.js', 'wf check review --json']))
     .action(async (scripts, flags) => setExit(await (await import('./commands/check.js')).check(scripts, flags)));
 
+  reading(program.command('test'))
+    .description('run a script on scripted answers, and compare what happens with a file beside it')
+    .argument('<script>', 'a file, or the name of a saved workflow')
+    .option('--expect <file>', 'the expectations (default: <script>.test.json or .test.yaml beside the script)')
+    .option('--mock <file>', 'answer by these rules of mock, JSON or YAML')
+    .option('--from <run>', 'answer as the calls of this run were answered')
+    .option('--update', 'write what happened into the expectations that are missing or not met')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', examples(['wf test review', 'wf test review.js --from 0b5ad1c3 --update']))
+    .action(async (script, flags) => setExit(await (await import('./commands/test.js')).test(script, flags)));
+
   reading(program.command('prune'))
     .description('remove old runs')
     .option('--keep <n>', 'so many of the newest stay (default 50)')

@@ -43,6 +43,7 @@ export const ERROR_CODES = {
   WF_BACKEND_UNKNOWN: EXIT.notStarted,
   WF_BACKEND_CONFIG: EXIT.notStarted,
   WF_MOCK_FILE: EXIT.notStarted,
+  WF_TEST_FILE: EXIT.notStarted,
   WF_AGENT_DEFINITION: EXIT.notStarted,
   WF_NESTED_TOO_DEEP: EXIT.notStarted,
   WF_RUN_NOT_LIVE: EXIT.notStarted,

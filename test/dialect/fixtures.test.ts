@@ -9,7 +9,9 @@ import { runFile, type ScriptRun } from './support/run-script.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const scripts = ['fixtures/workflows', '.claude/workflows'].flatMap((folder) =>
-  readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => `${folder}/${name}`),
 );
 
 /** A journal without what differs from run to run. */

@@ -11,6 +11,8 @@ export interface MockOptions {
   rules?: readonly MockRule[];
   /** JSON or YAML file with a list of rules; they come after `rules`. */
   file?: string;
+  /** Told of each attempt that no rule fits, before its answer is made up. */
+  onMadeUp?: (request: AgentRequest) => void;
 }
 
 const CAPABILITIES: BackendCapabilities = {
@@ -44,6 +46,7 @@ export async function createMockBackend(options: MockOptions = {}): Promise<Agen
     async run(request, context) {
       const rule = rules.length === 0 ? undefined : rules.find((candidate) => candidate.matches(request));
       if (rule) return await followRule(rule, request, context);
+      options.onMadeUp?.(request);
       return request.schema ? await makeUpAnswer(request, request.schema) : { text: makeUpSentence(request) };
     },
   };

@@ -134,7 +134,8 @@ function prepareRule(rule: unknown, index: number, source: string): PreparedRule
   }
 }
 
-function prepareMatch(
+/** @throws SyntaxError for an expression that is none */
+export function prepareMatch(
   match: TextMatch | undefined,
   fits: (text: string, part: string) => boolean,
 ): (text: string) => boolean {
