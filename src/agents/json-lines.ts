@@ -10,7 +10,7 @@ export interface JsonLines {
 /** Lines of an agent hold whole files at most; a longer one is no message, and is dropped. */
 const MAX_LINE = 256 * 1024 * 1024;
 
-/** @param onOther a line that is no JSON */
+/** @param onOther a line that is no JSON, or that could not be read */
 export function createJsonLines(onValue: (value: unknown) => void, onOther: (line: string) => void): JsonLines {
   const decoder = new StringDecoder('utf8');
   // Pieces of a line without its end yet: joined once, however many there are.
@@ -25,7 +25,12 @@ export function createJsonLines(onValue: (value: unknown) => void, onOther: (lin
     } catch {
       return onOther(line);
     }
-    onValue(value);
+    try {
+      onValue(value);
+    } catch {
+      // Of another shape than is known. It is read in a stream's handler, where an error would end the engine.
+      onOther(line);
+    }
   };
   const read = (text: string): void => {
     const lines = text.split('\n');

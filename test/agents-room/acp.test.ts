@@ -116,9 +116,12 @@ describe('the answer', () => {
       sessionId: 'other',
       update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'no' } },
     };
+    const noText = { sessionUpdate: 'tool_call', toolCallId: { toString: 1, valueOf: 1 } };
+    const odd = { sessionId: 's1', update: noText };
     const steps = [
       [
         { raw: JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: other }) },
+        { raw: JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: odd }) },
         { raw: '{"jsonrpc":"2.0","method":"session/update"}' },
         { raw: '{"jsonrpc":"2.0","method":"_vendor/news","params":{}}' },
         { raw: '{"jsonrpc":"2.0","id":4711,"result":{}}' },

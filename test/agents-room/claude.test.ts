@@ -219,6 +219,15 @@ describe('claude: what is made of its words', () => {
     expect((await run([{ text: 'well', before }])).outcome).toMatchObject({ kind: 'ok', output: '"well"' });
   });
 
+  test('messages of another shape than is known end neither the call nor the engine', async () => {
+    const before = [
+      { type: 'assistant', message: { model: 'm', content: [null, 7, { type: 'text', text: { a: 1 } }] } },
+      { type: 'user', message: { content: [null] } },
+      { type: 'system', subtype: 'init', tools: 7 },
+    ];
+    expect((await run([{ text: 'well', before }])).outcome).toMatchObject({ kind: 'ok', output: '"well"' });
+  });
+
   test('the probe tells version and sign-in, and what is missing', async () => {
     const { backend } = scriptedClaude([]);
     expect(await backend.probe()).toMatchObject({

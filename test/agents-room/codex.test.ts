@@ -193,6 +193,19 @@ describe('what its answers mean', () => {
     ]);
   });
 
+  test('a line of another shape than is known ends neither the call nor the engine', async () => {
+    const lines = [
+      { type: 'error', message: { code: 'x' } },
+      { type: 'item.completed', item: { type: 'agent_message', text: 7 } },
+      { type: 'item.completed', item: { type: 'file_change', changes: null } },
+      { type: 'item.completed', item: { type: 'reasoning', text: ['a'] } },
+      ...[7, [], true, { type: 'turn.failed', error: { message: [1] } }],
+    ];
+    const { outcome, context } = await callWith([{ text: 'well', lines }]);
+    expect(outcome).toMatchObject({ kind: 'ok', output: '"well"' });
+    expect(context.events).toContainEqual({ type: 'progress', text: '{"code":"x"}' });
+  });
+
   test.each<[what: string, step: object, code: string, words: string]>([
     ['exit code 0 without the end of the turn', { exit: 0 }, 'WF_AGENT_UNREACHABLE', 'before the end of its turn'],
     ['ended by a signal', { signal: 'SIGKILL' }, 'WF_AGENT_UNREACHABLE', 'SIGKILL'],

@@ -50,13 +50,21 @@ export function openMessageStream(stdout: Readable, stdin: Writable, onUpdate: (
     noiseBytes += text.length;
     if (noiseBytes > MAX_NOISE) fail('it writes what is no message of the protocol');
   };
+  const takeUpdate = (params: Json, text: string): void => {
+    try {
+      onUpdate(params);
+    } catch {
+      // Of another shape than is known. It is read in a stream's handler, where an error would end the engine.
+      noteNoise(text);
+    }
+  };
   const takeLine = (line: Buffer): void => {
     const text = line.toString('utf8').trim();
     if (text === '' || controller === undefined) return;
     const message = parse(text);
     if (message?.jsonrpc !== '2.0') return noteNoise(text);
     noiseBytes = 0;
-    if (message.method === 'session/update') onUpdate(asObject(message.params) ?? {});
+    if (message.method === 'session/update') takeUpdate(asObject(message.params) ?? {}, text);
     else if (isForSdk(message, open)) controller.enqueue(message as AnyMessage);
   };
 

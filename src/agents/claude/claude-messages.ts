@@ -61,5 +61,5 @@ export interface ClaudeMessage {
 export const blocksOf = (message: ClaudeMessage): Block[] => {
   const content = message.message?.content;
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return Array.isArray(content) ? content : [];
+  return Array.isArray(content) ? content.filter((block) => typeof block === 'object' && block !== null) : [];
 };

@@ -78,7 +78,7 @@ export function createTurn({ onEvent, stop, needsAnswerTool }: TurnOptions): Tur
     kept.asked = true;
     countRequest(message);
     for (const block of blocksOf(message)) {
-      if (block.type === 'text' && block.text) tell(block.text);
+      if (block.type === 'text' && typeof block.text === 'string' && block.text !== '') tell(block.text);
       if (block.type !== 'tool_use' || block.id === undefined) continue;
       const name = block.name ?? 'unnamed';
       open.set(block.id, { name, input: block.input });

@@ -31,8 +31,8 @@ export function createTurn(host: TurnHost): Turn {
   let completed = false;
   let failure: string | undefined;
 
-  const say = (words: string | undefined): void => {
-    if (words?.trim()) host.onEvent({ type: 'progress', text: words });
+  const say = (words: unknown): void => {
+    if (typeof words === 'string' && words.trim() !== '') host.onEvent({ type: 'progress', text: words });
   };
   const endTool = (id: string): void => {
     const name = tools.get(id);
@@ -48,7 +48,7 @@ export function createTurn(host: TurnHost): Turn {
       if (ended) endTool(item.id);
       else host.onEvent({ type: 'tool', name, state: 'start' });
     } else if (ended) {
-      if (item.type === 'agent_message') text = item.text ?? '';
+      if (item.type === 'agent_message') text = typeof item.text === 'string' ? item.text : '';
       if (item.type === 'file_change') say(describeChanges(item));
       else say(item.text ?? item.message);
     }
@@ -64,7 +64,7 @@ export function createTurn(host: TurnHost): Turn {
 
   return {
     take(message) {
-      if (message.type === 'error') return takeError(message.message ?? 'unknown error');
+      if (message.type === 'error') return takeError(wordsOf(message.message) ?? 'unknown error');
       host.setWaiting(false);
       switch (message.type) {
         case 'thread.started':
@@ -81,7 +81,7 @@ export function createTurn(host: TurnHost): Turn {
           total = message.usage;
           return;
         case 'turn.failed':
-          failure = message.error?.message ?? failure ?? 'it did not say why';
+          failure = wordsOf(message.error?.message) ?? failure ?? 'it did not say why';
       }
     },
     get thread() {
@@ -107,6 +107,12 @@ function toolName({ type, server, tool }: CodexItem): string | undefined {
   if (type === 'command_execution') return 'command';
   if (type === 'mcp_tool_call') return [server, tool].filter(Boolean).join('.') || 'mcp';
   return type === 'web_search' || type === 'collab_tool_call' ? type : undefined;
+}
+
+/** Text, whatever stands where it belongs. */
+function wordsOf(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const describeChanges = ({ changes = [] }: CodexItem): string =>
