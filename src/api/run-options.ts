@@ -66,8 +66,11 @@ export interface RunWorkflowOptions extends RunSettings {
   fsync?: 'group' | 'each' | undefined;
   /** Calls without an answer do not make the exit code 3. */
   allowFailures?: boolean | undefined;
-  /** Asks before more than `above` calls are executed; once, and `false` cancels the run. */
-  confirm?: { above: number; ask(calls: number): Promise<boolean> } | undefined;
+  /**
+   * Asks before more than `above` calls are executed; once, and `false` cancels the run. The signal takes the question
+   * back when the run ends before there is an answer.
+   */
+  confirm?: { above: number; ask(calls: number, signal: AbortSignal): Promise<boolean> } | undefined;
   /** Prices of models whose cost the backend does not report, US dollars for a million tokens. */
   prices?: PriceTable | undefined;
   /** Default: the process's own. */

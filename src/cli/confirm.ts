@@ -8,17 +8,19 @@ import { readCount } from '../shared/read-values.js';
 export function readConfirm(text: string | undefined): RunWorkflowOptions['confirm'] {
   const above = readCount('--confirm-above', text);
   if (above === undefined) return undefined;
-  if (process.stdin.isTTY && process.stderr.isTTY) return { above, ask: (calls) => ask(calls, above) };
+  if (process.stdin.isTTY && process.stderr.isTTY) return { above, ask: (calls, signal) => ask(calls, above, signal) };
   throw new WfError('WF_USAGE', '--confirm-above asks a question, and this is no terminal.', {
     remedy: 'Limit the run with --max-agents, --budget or --budget-usd instead: they need nobody.',
   });
 }
 
-function ask(calls: number, above: number): Promise<boolean> {
+function ask(calls: number, above: number, signal: AbortSignal): Promise<boolean> {
   // Not as a terminal: Ctrl-C stays a signal, and cancels as always.
   const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   return new Promise((resolve) => {
     reader.on('close', () => resolve(false));
+    // An open reader holds the terminal, and the process with it.
+    signal.addEventListener('abort', () => reader.close(), { once: true });
     reader.question(`wf: this run wants to execute ${calls} calls, more than ${above}. Go on? [y/N] `, (answer) => {
       resolve(/^y(es)?$/i.test(answer.trim()));
       reader.close();

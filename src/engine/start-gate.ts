@@ -67,6 +67,9 @@ export function createStartGate(options: StartOptions, ports: StartPorts): Start
     onRest: (queued) => confirmation?.onRest(queued),
     report: ceilings.report,
     end: ceilings.end,
-    close: () => floor?.close(),
+    close() {
+      floor?.close();
+      confirmation?.close();
+    },
   };
 }

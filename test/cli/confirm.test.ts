@@ -40,3 +40,15 @@ it('B-133 without a terminal it is refused before anything starts; a fan-out bel
   expect(await quiet.done).toBe(0);
   expect(quiet.output).not.toContain('Go on?');
 });
+
+it('B-133 Ctrl-C at the question ends the run and the process, without another key', async (context) => {
+  needTool(context, 'script');
+  const project = makeProject({ files: { 'flow.js': FAN } });
+  const agent = makeShellAgent(project);
+  const asked = openTerminal(project, `exec ${wfCommand(['run', 'flow.js', ...agent.flags, '--confirm-above', '3'])}`);
+  await asked.waitForOutput(/Go on\?/);
+  asked.type('\x03');
+  expect(await asked.done).toBe(130);
+  expect(readState(project)).toMatchObject({ status: 'cancelled', counts: { executed: 1 } });
+  expect(agent.started()).toEqual(['first']);
+});
