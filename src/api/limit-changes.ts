@@ -23,8 +23,15 @@ export function describeLimitChanges(before: RunOptions, now: RunOptions): strin
   return Object.entries(FLAGS).flatMap(([name, { flag, unit }]) => {
     const [old, given] = [before[name] ?? null, now[name] ?? null] as (number | null)[];
     if (old === given) return [];
+    // An idle limit that was taken away is 0; without one its backend's own holds.
     const say = (value: number | null | undefined): string =>
-      value == null ? 'none' : `${value}${unit === undefined ? '' : ` ${unit}`}`;
+      value == null
+        ? name === 'idleTimeoutMs'
+          ? 'none given'
+          : 'none'
+        : value === 0 && unit === 'ms'
+          ? 'none'
+          : `${value}${unit === undefined ? '' : ` ${unit}`}`;
     return [`${flag} is now ${say(given)}; the source run had ${say(old)}.`];
   });
 }

@@ -2,7 +2,7 @@
 import type { AgentBackend, Permission } from '../agents/backend.js';
 import type { PriceTable } from '../agents/price-usage.js';
 import type { Config } from '../config/load-config.js';
-import { resolveSettings, type SettingSource } from '../config/resolve-settings.js';
+import { resolveSettings, type SettingSource, type SettingValue } from '../config/resolve-settings.js';
 import type { SettingOption } from '../config/settings.js';
 import type { CallWorktree, EventListener } from '../engine/events.js';
 import type { RunOptions, RunRecord } from '../runs/records.js';
@@ -32,7 +32,7 @@ export interface RunSettings {
   minFreeMemMb?: number | null | undefined;
   /** Limit of one call with all its attempts, ms. */
   timeoutMs?: number | null | undefined;
-  /** Limit of a call without any sign of life, ms. */
+  /** Limit of a call without any sign of life, ms; default what its backend brings, and `null` takes that away too. */
   idleTimeoutMs?: number | null | undefined;
   retries?: number | null | undefined;
   /** Limit of one stretch of script code without an await, ms; default 30,000. */
@@ -139,7 +139,7 @@ export function resolveRunOptions(
     budgetUsd: take('budgetUsd', null),
     minFreeMemMb: take('minFreeMemMb', null),
     timeoutMs: take('timeoutMs', null),
-    idleTimeoutMs: take('idleTimeoutMs', null),
+    idleTimeoutMs: idleLimit(found.idleTimeoutMs),
     retries: take('retries', null),
     turnTimeoutMs: take('turnTimeoutMs', 30_000),
     memoryMb: take('memoryMb', 256),
@@ -158,3 +158,7 @@ export function resolveRunOptions(
   const sources = Object.fromEntries(Object.entries(found).map(([option, { source }]) => [option, source]));
   return { options, sources: sources as ResolvedOptions['sources'] };
 }
+
+/** `null` where nobody has given one, so that the backend's own holds; one that was taken away stands on record as 0. */
+const idleLimit = ({ value, source }: SettingValue): number | null =>
+  value === null && source.from !== 'record' ? 0 : ((value as number | null | undefined) ?? null);

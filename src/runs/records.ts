@@ -71,6 +71,7 @@ export const runOptionsSchema = z.looseObject({
   budgetUsd: z.number().nullable().optional(),
   minFreeMemMb: z.number().nullable().optional(),
   timeoutMs: z.number().nullable(),
+  /** `null`: not given, the backend's own limit holds. 0: none. */
   idleTimeoutMs: z.number().nullable(),
   retries: z.number().int().nullable(),
   turnTimeoutMs: z.number(),

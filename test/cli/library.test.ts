@@ -1,5 +1,5 @@
 /** The library as its user gets it: the built `dist/index.js`, in this process. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -45,6 +45,30 @@ describe('runWorkflow', () => {
     const idle = { ...backend, capabilities: { ...backend.capabilities, idleTimeoutMs: 200 } };
     const result = await lib.runWorkflow({ script: 'flow.js', backend: idle, retries: 0, ...whereOf(project) });
     expect(result).toMatchObject({ status: 'failed', error: { name: 'StallError' } });
+  });
+
+  it('takes the idle limit that a backend brings away where none is asked for, and a resume keeps to that', async () => {
+    const project = makeProject({ files: { 'flow.js': workflow("return await agent('x')") } });
+    const { backend } = makeShouting(
+      (_request, { signal }) =>
+        new Promise((resolve, reject) => {
+          const timer = setTimeout(resolve, 400, 'late');
+          signal.addEventListener('abort', () => {
+            clearTimeout(timer);
+            reject(new lib.BackendError('cancelled', 'stopped'));
+          });
+        }),
+    );
+    const idle = { ...backend, capabilities: { ...backend.capabilities, idleTimeoutMs: 50 } };
+    const given = { backend: idle, retries: 0, ...whereOf(project) };
+    const first = await lib.runWorkflow({ script: 'flow.js', idleTimeoutMs: null, ...given });
+    expect(first).toMatchObject({ status: 'completed', result: 'late' });
+    // Its answer is lost, so the call is made again.
+    writeFileSync(join(first.folder, 'journal.jsonl'), '');
+    const second = await lib.runWorkflow({ resumeFrom: first.runId, ...given });
+    expect(second).toMatchObject({ status: 'completed', result: 'late', counts: { executed: 1 } });
+    const short = lib.runWorkflow({ script: 'flow.js', ...given, env: { ...project.env, WF_IDLE_TIMEOUT: 'none' } });
+    expect(await short).toMatchObject({ status: 'completed', result: 'late' });
   });
 
   it('runs with an own backend, tells events, and the run can be listed, read and gone on with', async () => {
