@@ -20,7 +20,12 @@ export interface ClaudeStart {
 }
 
 /** @param steps what the program does in each attempt; see the program itself */
-export function scriptedClaude(steps: readonly object[], settings: ClaudeSettings = {}, env: NodeJS.ProcessEnv = {}) {
+export function scriptedClaude(
+  steps: readonly object[],
+  settings: ClaudeSettings = {},
+  env: NodeJS.ProcessEnv = {},
+  stayMs?: number,
+) {
   const file = join(folder, `steps-${files++}.json`);
   const log = `${file}.log`;
   writeFileSync(file, JSON.stringify(steps));
@@ -34,6 +39,7 @@ export function scriptedClaude(steps: readonly object[], settings: ClaudeSetting
       SCRIPTED_CLAUDE_LOG: log,
       ...env,
     },
+    stayMs,
     allowEnv: ['SCRIPTED_CLAUDE', 'SCRIPTED_CLAUDE_LOG'],
   });
   const starts = (): ClaudeStart[] =>

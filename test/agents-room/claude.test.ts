@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentDefinition } from '../../src/agents/agent-definitions.js';
 import { claudeSettings } from '../../src/agents/claude/claude-settings.js';
 import { executeCall } from '../../src/agents/execute-call.js';
+import { isProcessAlive } from '../../src/shared/process-info.js';
 import { makeContext, makePolicy, makeRequest } from './call-kit.js';
 import { scriptedClaude } from './claude-kit.js';
 
@@ -17,9 +18,9 @@ async function start(request: Request, settings: Settings = {}, env: NodeJS.Proc
   return first;
 }
 
-async function run(steps: readonly object[], request: Request = {}) {
+async function run(steps: readonly object[], request: Request = {}, stayMs?: number) {
   const context = makeContext();
-  const { backend } = scriptedClaude(steps);
+  const { backend } = scriptedClaude(steps, {}, {}, stayMs);
   return { outcome: await executeCall(backend, makeRequest(request), makePolicy({ retries: 0 }), context), context };
 }
 
@@ -226,6 +227,28 @@ describe('claude: what is made of its words', () => {
       { type: 'system', subtype: 'init', tools: 7 },
     ];
     expect((await run([{ text: 'well', before }])).outcome).toMatchObject({ kind: 'ok', output: '"well"' });
+  });
+
+  test('an answer counts although claude does not exit after it, and is not asked for again', async () => {
+    const { outcome, context } = await run([{ text: 'done', stays: true }], {}, 200);
+    expect(outcome).toMatchObject({ kind: 'ok', output: '"done"', attempts: 1 });
+    expect(JSON.stringify(context.events)).toContain('did not exit within 200 ms');
+    expect(context.started.filter((pid) => isProcessAlive(pid))).toEqual([]);
+  });
+
+  test('a failure counts as well', async () => {
+    const { outcome, context } = await run([{ error: 'billing', stays: true }], {}, 200);
+    expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'WF_BILLING' } });
+    expect(context.started.filter((pid) => isProcessAlive(pid))).toEqual([]);
+  });
+
+  test('B-094: while something runs beside the turn, its later result is waited for', async () => {
+    const task = { type: 'system', task_id: 't1' };
+    const last = { type: 'result', subtype: 'success', is_error: false, result: 'done' };
+    const messages = [{ ...task, subtype: 'task_notification', status: 'completed' }, last];
+    const step = { text: 'I will wait', before: [{ ...task, subtype: 'task_started' }], later: { ms: 600, messages } };
+    const { outcome } = await run([{ ...step, stays: true }], {}, 50);
+    expect(outcome).toMatchObject({ kind: 'ok', output: '"done"', attempts: 1 });
   });
 
   test('the probe tells version and sign-in, and what is missing', async () => {

@@ -295,6 +295,20 @@ describe('trap 8: where codex would wait for ever', () => {
     expect(context.started.filter((pid) => isProcessAlive(pid))).toEqual([]);
   });
 
+  test('an answer counts although codex does not exit after it, and is not asked for again', async () => {
+    const { outcome, starts, context } = await callWith([{ text: 'done', stays: true }], {}, { stayMs: 200 });
+    expect(outcome).toMatchObject({ kind: 'ok', output: '"done"', attempts: 1 });
+    expect(starts).toHaveLength(1);
+    expect(JSON.stringify(context.events)).toContain('did not exit within 200 ms');
+    expect(context.started.filter((pid) => isProcessAlive(pid))).toEqual([]);
+  });
+
+  test('a failure counts as well', async () => {
+    const { outcome, context } = await callWith([{ fail: 'something else', stays: true }], {}, { stayMs: 200 });
+    expect(outcome).toMatchObject({ error: { code: 'WF_AGENT_FAILED', message: expect.stringContaining('else') } });
+    expect(context.started.filter((pid) => isProcessAlive(pid))).toEqual([]);
+  });
+
   test('a limit without a sign of life holds without being set', () => {
     // Codex sleeps ten minutes without a word when a server asks it to.
     const { idleTimeoutMs } = createCodexBackend({ env: {} }).capabilities;

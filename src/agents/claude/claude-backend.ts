@@ -11,6 +11,7 @@ import {
   BackendError,
 } from '../backend.js';
 import { askForSchema } from '../native-schema.js';
+import { STAY_MS } from '../stay-limit.js';
 import { claudeEnvironment } from './claude-environment.js';
 import { CLAUDE_AGENT_TYPES, claudeArguments, claudeMessages } from './claude-input.js';
 import type { ClaudeMessage } from './claude-messages.js';
@@ -32,6 +33,8 @@ export interface ClaudeOptions {
   env?: NodeJS.ProcessEnv | undefined;
   /** Names of further variables that the agent may see. */
   allowEnv?: readonly string[] | undefined;
+  /** How long claude may stay after its result, ms (default 5,000). */
+  stayMs?: number | undefined;
 }
 
 const CAPABILITIES: BackendCapabilities = {
@@ -49,6 +52,7 @@ interface Claude {
   folder: string;
   env: NodeJS.ProcessEnv;
   allowEnv: readonly string[];
+  stayMs: number;
   usage: SessionUsage;
   /** Schemas, as JSON, that its own check does not know. */
   refused: Set<string>;
@@ -65,6 +69,7 @@ export function createClaudeBackend(options: ClaudeOptions = {}): AgentBackend {
     folder: resolve(options.folder ?? '.'),
     env: options.env ?? process.env,
     allowEnv: options.allowEnv ?? [],
+    stayMs: options.stayMs ?? STAY_MS,
     usage: createSessionUsage(),
     refused: new Set(),
   };
@@ -97,7 +102,7 @@ const isSessionGone = ({ session }: AgentRequest, { turn }: ClaudeEnd): boolean 
   session !== undefined && !turn.started && turn.result?.subtype === 'error_during_execution';
 
 async function ask(
-  { settings, folder, env: source, allowEnv }: Claude,
+  { settings, folder, env: source, allowEnv, stayMs }: Claude,
   request: AgentRequest,
   context: AgentRunContext,
   schema: ToolSchema | undefined,
@@ -116,6 +121,7 @@ async function ask(
       env,
       messages: claudeMessages({ request, prompt, schema: schema?.schema }),
       needsAnswerTool: schema !== undefined,
+      stayMs,
     },
     context,
   );

@@ -33,6 +33,8 @@ export interface ClaudeMessage {
   // system/init
   tools?: string[];
   model?: string;
+  // system/task_started, system/task_notification
+  task_id?: string;
   // system/api_retry
   attempt?: number;
   retry_delay_ms?: number;

@@ -8,6 +8,8 @@ import { turnOf } from './session-usage.js';
 
 export interface Turn {
   readonly result: ClaudeMessage | undefined;
+  /** It has given its result, and nothing is known to run that could bring another one. */
+  readonly resting: boolean;
   readonly session: string | undefined;
   readonly model: string | undefined;
   /** The session has begun. */
@@ -46,6 +48,7 @@ const OWN_WAIT_MS = 650;
 export function createTurn({ onEvent, stop, needsAnswerTool }: TurnOptions): Turn {
   const kept = {
     result: undefined as ClaudeMessage | undefined,
+    resting: false,
     session: undefined as string | undefined,
     model: undefined as string | undefined,
     started: false,
@@ -59,6 +62,8 @@ export function createTurn({ onEvent, stop, needsAnswerTool }: TurnOptions): Tur
   };
   /** Tool uses under way, by id. */
   const open = new Map<string, { name: string; input: unknown }>();
+  /** What runs beside the turn and is waited for by Claude Code, which then goes on and gives another result. */
+  const tasks = new Set<string>();
   /** Usage of each request; its message comes in several pieces. */
   const requests = new Map<string, CallUsage>();
   const tell = (text: string): void => onEvent({ type: 'progress', text: text.slice(0, MAX_TEXT) });
@@ -106,6 +111,8 @@ export function createTurn({ onEvent, stop, needsAnswerTool }: TurnOptions): Tur
 
   const hearSystem = (message: ClaudeMessage): void => {
     if (message.subtype === 'init') return begin(message);
+    if (message.subtype === 'task_started' && message.task_id !== undefined) tasks.add(message.task_id);
+    if (message.subtype === 'task_notification') tasks.delete(message.task_id ?? '');
     if (message.subtype !== 'api_retry') return;
     const { error = 'unknown', error_status: status, retry_delay_ms: delay = 0, attempt = 1 } = message;
     kept.error = error;
@@ -116,6 +123,7 @@ export function createTurn({ onEvent, stop, needsAnswerTool }: TurnOptions): Tur
   };
 
   const take = (message: ClaudeMessage): void => {
+    if (message.type === 'assistant' || message.type === 'user') kept.resting = false;
     switch (message.type) {
       case 'system':
         return hearSystem(message);
@@ -131,6 +139,7 @@ export function createTurn({ onEvent, stop, needsAnswerTool }: TurnOptions): Tur
         return;
       case 'result':
         kept.result = message;
+        kept.resting = tasks.size === 0;
         kept.session = message.session_id ?? kept.session;
         return;
     }

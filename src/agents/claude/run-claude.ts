@@ -5,6 +5,7 @@ import { BackendError } from '../backend.js';
 import { describeStartFailure } from '../command/exit-meaning.js';
 import { runCommand } from '../command/run-command.js';
 import { createJsonLines } from '../json-lines.js';
+import { createStayLimit } from '../stay-limit.js';
 import type { ClaudeMessage } from './claude-messages.js';
 import { createTurn, type Turn } from './read-turn.js';
 
@@ -15,6 +16,8 @@ export interface ClaudeStart {
   env: Record<string, string>;
   messages: string;
   needsAnswerTool: boolean;
+  /** How long it may stay after its result, ms. */
+  stayMs: number;
 }
 
 export interface ClaudeEnd {
@@ -29,6 +32,8 @@ export interface ClaudeEnd {
 
 const MAX_STDERR = 8_000;
 const STOP_GRACE_MS = 2_000;
+/** Claude Code waits ten minutes for what runs beside its turn. */
+const BUSY_STAY_MS = 11 * 60_000;
 
 export async function runClaude(start: ClaudeStart, context: AgentRunContext): Promise<ClaudeEnd> {
   const stopping = new AbortController();
@@ -37,9 +42,16 @@ export async function runClaude(start: ClaudeStart, context: AgentRunContext): P
     stop: () => stopping.abort(),
     needsAnswerTool: start.needsAnswerTool,
   });
+  const stay = createStayLimit((ms) => {
+    context.onEvent({ type: 'progress', text: `claude did not exit within ${ms} ms after its result; it is ended.` });
+    stopping.abort();
+  });
   let stderr = '';
   const lines = createJsonLines(
-    (value) => turn.take((value ?? {}) as ClaudeMessage),
+    (value) => {
+      turn.take((value ?? {}) as ClaudeMessage);
+      if (turn.result) stay.restart(turn.resting ? start.stayMs : BUSY_STAY_MS);
+    },
     (line) => {
       stderr = `${stderr}${line}\n`.slice(-MAX_STDERR);
     },
@@ -58,8 +70,9 @@ export async function runClaude(start: ClaudeStart, context: AgentRunContext): P
     },
     onProcess: (pid) => context.onProcess(pid),
     onProcessEnd: (pid) => context.onProcessEnd(pid),
-  });
+  }).finally(stay.clear);
   lines.end();
+  stay.clear();
   if (end.startError !== undefined) throw describeStartFailure('claude', end.startError, start.cwdExists);
   if (context.signal.aborted) {
     throw new BackendError('cancelled', 'The call was stopped.', { ...(turn.usage && { usage: turn.usage }) });

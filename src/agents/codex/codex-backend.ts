@@ -7,6 +7,7 @@ import { writeSchemaFile } from '../command/schema-file.js';
 import { askForSchema, isStrictSchema } from '../native-schema.js';
 import { classifyMessage } from './classify-message.js';
 import { codexArguments, promptWithDefinition } from './codex-arguments.js';
+import { STAY_MS } from '../stay-limit.js';
 import { codexEnvironment } from './codex-environment.js';
 import type { CodexSettings } from './codex-settings.js';
 import { findCodex, INSTALL_CODEX } from './find-codex.js';
@@ -24,6 +25,8 @@ export interface CodexOptions {
   allowEnv?: readonly string[] | undefined;
   /** How long codex may wait for a network that is not there, ms (default 60,000). */
   networkWaitMs?: number | undefined;
+  /** How long codex may stay after the end of its turn, ms (default 5,000). */
+  stayMs?: number | undefined;
 }
 
 const CAPABILITIES: BackendCapabilities = {
@@ -46,6 +49,7 @@ interface Codex {
   env: NodeJS.ProcessEnv;
   allowEnv: readonly string[];
   networkWaitMs: number;
+  stayMs: number;
   usage: ThreadUsage;
 }
 
@@ -61,6 +65,7 @@ export function createCodexBackend(options: CodexOptions = {}): AgentBackend {
     env: options.env ?? process.env,
     allowEnv: options.allowEnv ?? [],
     networkWaitMs: options.networkWaitMs ?? NETWORK_WAIT_MS,
+    stayMs: options.stayMs ?? STAY_MS,
     usage: createThreadUsage(),
   };
   return {
@@ -73,7 +78,7 @@ export function createCodexBackend(options: CodexOptions = {}): AgentBackend {
 
 async function execute(codex: Codex, request: AgentRequest, context: AgentRunContext): Promise<AgentAnswer> {
   if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');
-  const { settings, folder, env: source, allowEnv, networkWaitMs } = codex;
+  const { settings, folder, env: source, allowEnv, networkWaitMs, stayMs } = codex;
   const program = findCodex({ executable: settings.executable, folder, env: source });
   if (program === undefined) throw new BackendError('backend_missing', notFound(settings), { remedy: INSTALL_CODEX });
   // The server refuses a schema that does not keep to the rules of its strict mode.
@@ -84,7 +89,7 @@ async function execute(codex: Codex, request: AgentRequest, context: AgentRunCon
     const asked = native ? schemaFile?.path : undefined;
     const argv = [program, ...codexArguments({ request, settings, schemaFile: asked, hidden })];
     const prompt = promptWithDefinition(request, makePrompt(request, native));
-    const end = await runCodex({ argv, cwd: request.cwd, env, prompt, networkWaitMs }, context);
+    const end = await runCodex({ argv, cwd: request.cwd, env, prompt, networkWaitMs, stayMs }, context);
     return takeAnswer(codex, request, context, end);
   } finally {
     schemaFile?.remove();

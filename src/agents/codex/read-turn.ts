@@ -11,6 +11,8 @@ export interface Turn {
   /** Present when the turn came to its end: of the whole thread, not of this turn. */
   readonly total: CodexUsage | undefined;
   readonly completed: boolean;
+  /** Its closing message was there, good or bad: codex has nothing more to say. */
+  readonly ended: boolean;
   /** What codex says of its failure. */
   readonly failure: string | undefined;
 }
@@ -29,6 +31,7 @@ export function createTurn(host: TurnHost): Turn {
   let text: string | undefined;
   let total: CodexUsage | undefined;
   let completed = false;
+  let ended = false;
   let failure: string | undefined;
 
   const say = (words: unknown): void => {
@@ -78,9 +81,11 @@ export function createTurn(host: TurnHost): Turn {
           return;
         case 'turn.completed':
           completed = true;
+          ended = true;
           total = message.usage;
           return;
         case 'turn.failed':
+          ended = true;
           failure = wordsOf(message.error?.message) ?? failure ?? 'it did not say why';
       }
     },
@@ -95,6 +100,9 @@ export function createTurn(host: TurnHost): Turn {
     },
     get completed() {
       return completed;
+    },
+    get ended() {
+      return ended;
     },
     get failure() {
       return failure;

@@ -5,6 +5,7 @@ import { type AgentRunContext, BackendError } from '../backend.js';
 import { describeStartFailure } from '../command/exit-meaning.js';
 import { runCommand } from '../command/run-command.js';
 import { createJsonLines } from '../json-lines.js';
+import { createStayLimit } from '../stay-limit.js';
 import type { CodexMessage } from './codex-messages.js';
 import { createTurn, type Turn } from './read-turn.js';
 
@@ -15,6 +16,8 @@ export interface CodexStart {
   prompt: string;
   /** How long it may wait for a network that is not there, ms. */
   networkWaitMs: number;
+  /** How long it may stay after its closing message, ms. */
+  stayMs: number;
 }
 
 export interface CodexEnd {
@@ -51,12 +54,22 @@ export async function runCodex(start: CodexStart, context: AgentRunContext): Pro
       waiting = undefined;
     },
   });
+  const stay = createStayLimit((ms) => {
+    context.onEvent({
+      type: 'progress',
+      text: `codex did not exit within ${ms} ms after the end of its turn; it is ended.`,
+    });
+    stopping.abort();
+  });
   let stderr = '';
   const keep = (text: string): void => {
     stderr = `${stderr}${text}`.slice(-MAX_STDERR);
   };
   const lines = createJsonLines(
-    (value) => turn.take((value ?? {}) as CodexMessage),
+    (value) => {
+      turn.take((value ?? {}) as CodexMessage);
+      if (turn.ended) stay.restart(start.stayMs);
+    },
     (line) => keep(`${line}\n`),
   );
   try {
@@ -81,6 +94,7 @@ export async function runCodex(start: CodexStart, context: AgentRunContext): Pro
     }
     return { turn, exitCode: end.exitCode, signal: end.signal, stopped, stderr };
   } finally {
+    stay.clear();
     clearTimeout(waiting);
   }
 }
