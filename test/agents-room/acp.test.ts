@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createAcpBackend } from '../../src/agents/acp/acp-backend.js';
-import type { CallOutcome } from '../../src/agents/execute-call.js';
+import { type CallOutcome, executeCall } from '../../src/agents/execute-call.js';
+import { createMask, type Mask } from '../../src/agents/mask-secrets.js';
 import { isProcessAlive } from '../../src/shared/process-info.js';
 import { waitFor } from '../support/wait.js';
 import { type Action, removeAcpFiles, type ScriptedAgent, scriptAgent } from './acp-kit.js';
-import { makeRequest } from './call-kit.js';
+import { makePolicy, makeRequest } from './call-kit.js';
 
 removeAcpFiles();
 
@@ -109,6 +110,17 @@ describe('the answer', () => {
     expect(await scriptAgent({ steps: twoMessages }).run()).toMatchObject({ output: '"Last."' });
     const toolLast = [[{ say: 'Done.' }, tool({ kind: 'think', status: 'completed' })]];
     expect(await scriptAgent({ steps: toolLast }).run()).toMatchObject({ output: '"Done."' });
+  });
+
+  test('a secret that comes in pieces is told in one, also around the events of a tool, and so is masked', async () => {
+    const secret = 'sk-half-and-half-0123456789';
+    const mask = createMask({ KEY: secret }) as Mask;
+    const pieces = [`${'word '.repeat(45)}${secret.slice(0, 9)}`, `${secret.slice(9, 15)}`, `${secret.slice(15)} end`];
+    const ends = { update: 'usage_update', fields: { used: 1, size: 9, cost: { amount: 1, currency: 'USD' } } };
+    const steps = [[{ say: pieces[0] }, ends, { say: pieces[1] }, ends, { say: pieces[2] }]];
+    const agent = scriptAgent({ steps });
+    await executeCall(agent.backend, makeRequest(), makePolicy(), Object.assign(agent.context, { mask }));
+    expect(progressOf(agent).join(' ')).toMatch(/^(word )+\[secret:KEY\] end\b/);
   });
 
   test('updates of another session, of unknown kinds and without sense are passed over', async () => {

@@ -1,6 +1,7 @@
 /** Collects one turn: the answer from its chunks, and events for people from everything else. */
 import { Buffer } from 'node:buffer';
 import type { AgentEvent } from '../backend.js';
+import { wholeWordsIn } from '../whole-words.js';
 import type { AskedTool } from './permission-rules.js';
 import { asObject, joinUsage, readSessionCost } from './read-usage.js';
 import { readReportedFailure } from './reported-failure.js';
@@ -45,13 +46,15 @@ export function collectTurn(
   let toldAt = performance.now();
   let open = true;
 
-  const tellPiece = (): void => {
+  /** @param length of the part to tell; what stays is told with what follows */
+  const tellPiece = (length = piece.length): void => {
     toldAt = performance.now();
-    if (piece.trim() !== '') onEvent({ type: 'progress', text: piece.trim() });
-    piece = '';
+    const told = piece.slice(0, length).trim();
+    if (told !== '') onEvent({ type: 'progress', text: told });
+    piece = piece.slice(length);
   };
   const tell = (event: AgentEvent): void => {
-    tellPiece();
+    tellPiece(wholeWordsIn(piece));
     onEvent(event);
   };
   const startMessage = (): void => {
@@ -73,7 +76,7 @@ export function collectTurn(
   };
   const addPiece = (text: string): void => {
     piece += text;
-    if (piece.length >= PIECE || performance.now() - toldAt > PIECE_MS) tellPiece();
+    if (piece.length >= PIECE || performance.now() - toldAt > PIECE_MS) tellPiece(wholeWordsIn(piece));
   };
   const takeTool = (update: Json): void => {
     const id = String(update.toolCallId);
@@ -84,6 +87,7 @@ export function collectTurn(
     tools.set(id, tool);
     if (!known) {
       startMessage();
+      tellPiece();
       tell({ type: 'tool', name: tool.title, state: 'start' });
     }
     if (ended && wasRunning) tell({ type: 'tool', name: tool.title, state: 'end' });

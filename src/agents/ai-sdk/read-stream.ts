@@ -3,6 +3,7 @@ import type { CallUsage } from '../../shared/outcome.js';
 import type { AgentRunContext } from '../backend.js';
 import { tooLarge } from '../run-attempt.js';
 import { sumUsage } from '../usage-words.js';
+import { wholeWordsIn } from '../whole-words.js';
 import type { SdkUsage, StreamPart, StreamResult } from './sdk-shapes.js';
 
 export interface StreamEnd {
@@ -29,14 +30,16 @@ export function createStreamReader(context: AgentRunContext): StreamReader {
   let told = '';
   let toldAt = performance.now();
 
-  const flush = (): void => {
-    if (told.trim() !== '') context.onEvent({ type: 'progress', text: told });
-    told = '';
+  /** @param length of the part to tell; what stays is told with what follows */
+  const flush = (length = told.length): void => {
+    const words = told.slice(0, length);
+    if (words.trim() !== '') context.onEvent({ type: 'progress', text: words });
+    told = told.slice(length);
     toldAt = performance.now();
   };
   const tell = (words: string): void => {
     told += words;
-    if (told.length >= PIECE || performance.now() - toldAt >= PIECE_MS) flush();
+    if (told.length >= PIECE || performance.now() - toldAt >= PIECE_MS) flush(wholeWordsIn(told));
   };
 
   const take = (part: StreamPart | { type: 'start' }): StreamEnd | undefined => {
