@@ -122,7 +122,14 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
   const asked: AgentRequest =
     attempt === 1 ? request : { ...request, ...call.question, attempt, session: call.askedSession };
   const onCallEnd = (end: () => Promise<void>): void => void call.ends.push(end);
-  const { answer, error, usage, model } = await runAttempt(backend, asked, policy, context, limits, onCallEnd);
+  const { answer, error, usage, model } = await runAttempt(
+    backend,
+    asked,
+    policy,
+    call.usage === undefined ? context : addEarlierUsage(context, call.usage),
+    limits,
+    onCallEnd,
+  );
   limits?.endAttempt();
   if (call.round !== undefined) context.gate?.leave(answer !== undefined);
   call.usage = sumUsage(call.usage, usage);
@@ -139,6 +146,13 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
     findStop(call) ?? (verdict.fits ? succeed(call, verdict.output, model) : prepareReAsk(call, answer, verdict.errors))
   );
 }
+
+/** What an attempt says that it has used is told together with what those before it have cost. */
+const addEarlierUsage = (context: CallContext, earlier: CallUsage): CallContext => ({
+  ...context,
+  onEvent: (event) =>
+    context.onEvent(event.type === 'usage' ? { ...event, usage: sumUsage(earlier, event.usage) as CallUsage } : event),
+});
 
 /** After an error: waits for the next try, or gives up. */
 async function prepareRetry(call: Call, error: BackendError): Promise<CallOutcome | undefined> {

@@ -68,13 +68,19 @@ export function createRateGate(
       return round;
     },
     async wait(signal) {
-      // It may be shut again, or the place taken, while a call waits.
-      for (;;) {
-        signal.throwIfAborted();
-        const now = clock.now();
-        if (now < opensAt) await clock.sleep(opensAt - now + random() * spreadMs, signal);
-        else if (inside >= width) await park(signal);
-        else break;
+      try {
+        // It may be shut again, or the place taken, while a call waits.
+        for (;;) {
+          signal.throwIfAborted();
+          const now = clock.now();
+          if (now < opensAt) await clock.sleep(opensAt - now + random() * spreadMs, signal);
+          else if (inside >= width) await park(signal);
+          else break;
+        }
+      } catch (error) {
+        // It may have been the one that was woken: another call takes its chance.
+        wakeParked();
+        throw error;
       }
       inside++;
       return round;

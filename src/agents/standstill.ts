@@ -61,14 +61,16 @@ export function startAwakeTimer(
   let from = 0;
   let lostBefore = 0;
   let timer: NodeJS.Timeout | undefined;
+  let armed = 0;
   const arm = (delay: number): void => {
+    armed = delay;
     timer = setTimeout(fire, delay);
   };
   const fire = (): void => {
     const lostMs = standstill.lostMs() - lostBefore;
     const left = ms - (performance.now() - from - lostMs);
-    if (lostMs <= 0 || left < 1) return act();
-    onGap(lostMs);
+    if (left < 1) return act();
+    if (lostMs > 0) onGap(lostMs);
     arm(left);
   };
   const begin = (): void => {
@@ -80,7 +82,9 @@ export function startAwakeTimer(
   return {
     refresh() {
       begin();
-      timer?.refresh();
+      if (armed === ms) return void timer?.refresh();
+      clearTimeout(timer);
+      arm(ms);
     },
     stop: () => clearTimeout(timer),
   };

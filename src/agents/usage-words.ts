@@ -14,7 +14,7 @@ export function readUsage(words: Record<string, unknown>): CallUsage {
 const readCount = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
-/** Adds up two costs. Money that one of them does not know stays unknown. */
+/** Adds up two costs. Where one of them does not know its money, the sum is that of the other and says so. */
 export function sumUsage(a: CallUsage | undefined, b: CallUsage | undefined): CallUsage | undefined {
   if (!a || !b) return a ?? b;
   const sum: CallUsage = {
@@ -24,8 +24,8 @@ export function sumUsage(a: CallUsage | undefined, b: CallUsage | undefined): Ca
   if (a.cacheReadTokens !== undefined || b.cacheReadTokens !== undefined) {
     sum.cacheReadTokens = (a.cacheReadTokens ?? 0) + (b.cacheReadTokens ?? 0);
   }
-  if (a.usd !== undefined || b.usd !== undefined) {
-    sum.usd = typeof a.usd === 'number' && typeof b.usd === 'number' ? a.usd + b.usd : null;
-  }
+  if (a.usd === undefined && b.usd === undefined) return sum;
+  sum.usd = a.usd == null && b.usd == null ? null : (a.usd ?? 0) + (b.usd ?? 0);
+  if (sum.usd !== null && (a.usd == null || b.usd == null || a.usdPartial || b.usdPartial)) sum.usdPartial = true;
   return sum;
 }

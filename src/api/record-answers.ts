@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { writeFileAtomic } from '../shared/atomic-file.js';
 import { WfError } from '../shared/errors.js';
+import type { CallUsage } from '../shared/outcome.js';
 import type { BackendErrorKind } from '../agents/backend.js';
 import type { MockRule } from '../agents/mock/mock-rules.js';
 import { type CallDetail, readCalls } from './read-calls.js';
@@ -57,7 +58,7 @@ function makeRule(call: CallDetail, hasEnded: boolean): MockRule | undefined {
   }
   if (prompt === undefined) return undefined;
   const when = { prompt: exactly(prompt), label: literal(label), ...(phase === null ? {} : { phase: literal(phase) }) };
-  const usage = call.usage === undefined ? {} : { usage: call.usage };
+  const usage = call.usage === undefined ? {} : { usage: usageOf(call.usage) };
   if (call.status === 'ok') return { when, once: true, reply: replyOf(call), ...usage };
   const kind = KINDS[call.error?.code ?? ''];
   if (kind === undefined) return undefined;
@@ -81,3 +82,13 @@ const exactly = (text: string): string => `/^${escapePattern(text)}$/`;
 /** Labels are compared as a whole; one that looks like an expression is written as one. */
 export const literal = (text: string): string =>
   /^\/.+\/[dgimsuvy]*$/s.test(text) ? `/^${escapePattern(text)}$/` : text;
+
+/** A rule states what was used, not how its cost became known. */
+function usageOf({ inputTokens, outputTokens, cacheReadTokens, usd }: CallUsage): CallUsage {
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
+    ...(typeof usd === 'number' ? { usd } : {}),
+  };
+}

@@ -58,11 +58,13 @@ export function createCeilings(limits: SpendingLimits, recorded: RecordedCosts):
       if (typeof usage.usd === 'number') usd?.report(n, usage.usd);
     },
     end(n, usage, free) {
-      tokens?.end(n, usage?.outputTokens ?? 0, usage !== undefined);
+      tokens?.end(n, usage?.outputTokens ?? (free ? 0 : (tokens.mean ?? 0)), usage !== undefined);
       if (usd === undefined) return;
       const known = usage?.usd ?? (free ? 0 : undefined);
       // A failed or cancelled call of unknown cost counts like the others. (One that answered ends the run.)
-      usd.end(n, known ?? usd.mean ?? 0, known !== undefined);
+      // So do attempts of unknown cost beside one that told its own.
+      const guessed = known === undefined || usage?.usdPartial ? (usd.mean ?? 0) : 0;
+      usd.end(n, (known ?? 0) + guessed, known !== undefined);
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 
 /** Below that an answer is never held up. */
-const LARGE = 64 << 10;
+const LARGE = 512 << 10;
 /** So much is taken in one go. */
 const AT_ONCE = 2 << 20;
 

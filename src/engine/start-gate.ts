@@ -47,6 +47,7 @@ export function createStartGate(options: StartOptions, ports: StartPorts): Start
           warn: (message) => ports.warn('WF_LOW_MEMORY', message),
         })
       : undefined;
+  let toldUncounted = false;
   const confirmation = options.confirm && createConfirmation(options.confirm, ports);
   return {
     check(running) {
@@ -66,7 +67,15 @@ export function createStartGate(options: StartOptions, ports: StartPorts): Start
     },
     onRest: (queued) => confirmation?.onRest(queued),
     report: ceilings.report,
-    end: ceilings.end,
+    end(n, usage, free) {
+      ceilings.end(n, usage, free);
+      if (usage !== undefined || free || toldUncounted || limits.budgetTokens === null || !ports.mayDispatch()) return;
+      toldUncounted = true;
+      ports.warn(
+        'WF_NOT_ENFORCED',
+        `Call #${n} told no tokens, so the budget of ${limits.budgetTokens} output tokens cannot count it.`,
+      );
+    },
     close() {
       floor?.close();
       confirmation?.close();

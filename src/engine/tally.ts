@@ -105,7 +105,7 @@ export class Tally {
     this.#usage.outputTokens += usage.outputTokens;
     this.#usage.cacheReadTokens += usage.cacheReadTokens ?? 0;
     if (usage.usd != null) this.#usage.usd = (this.#usage.usd ?? 0) + usage.usd;
-    else this.#usage.usdUnknownCalls = (this.#usage.usdUnknownCalls ?? 0) + 1;
+    if (usage.usd == null || usage.usdPartial) this.#usage.usdUnknownCalls = (this.#usage.usdUnknownCalls ?? 0) + 1;
   }
 
   /** An error of the script that did not end it. */

@@ -21,7 +21,8 @@ const isUsage: Check = (value) =>
   isNumber(value.outputTokens) &&
   (value.cacheReadTokens === undefined || isNumber(value.cacheReadTokens)) &&
   (value.usd == null || isNumber(value.usd)) &&
-  (value.usdSource === undefined || isUsdSource(value.usdSource));
+  (value.usdSource === undefined || isUsdSource(value.usdSource)) &&
+  (value.usdPartial === undefined || value.usdPartial === true);
 const isWorktree: Check = (value) =>
   isObject(value) &&
   [value.path, value.branch, value.base].every(isText) &&

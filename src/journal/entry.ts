@@ -37,6 +37,7 @@ const callUsageSchema = z.object({
   cacheReadTokens: z.number().optional(),
   usd: z.number().nullable().optional(),
   usdSource: z.enum(['reported', 'priced', 'unknown']).optional(),
+  usdPartial: z.literal(true).optional(),
 });
 
 /** A worktree that the call left behind, as it was then. */

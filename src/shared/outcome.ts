@@ -50,6 +50,8 @@ export type CallUsage = {
   usd?: number | null;
   /** Told by the backend, or reckoned from a table of prices. */
   usdSource?: 'reported' | 'priced' | 'unknown';
+  /** Some attempts did not tell their cost: `usd` is that of the others. */
+  usdPartial?: true;
 };
 
 /** A worktree that a call left behind: it holds changes, or it could not be told that it holds none. */

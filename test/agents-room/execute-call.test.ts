@@ -108,6 +108,26 @@ describe('retries', () => {
     });
   });
 
+  test('what an attempt has used so far is told with what those before it have cost', async () => {
+    const told: unknown[] = [];
+    const context = makeContext({ onEvent: (event) => void (event.type === 'usage' && told.push(event.usage)) });
+    const backend = defineBackend({
+      name: 'counting',
+      async run({ attempt }, { onEvent }) {
+        const usage = { inputTokens: 10, outputTokens: 5 };
+        onEvent({ type: 'usage', usage });
+        if (attempt === 1) throw new BackendError('server', 'busy', { usage });
+        return { text: 'ok', usage };
+      },
+    });
+    const outcome = await executeCall(backend, makeRequest(), makePolicy(), context);
+    expect(outcome).toMatchObject({ usage: { inputTokens: 20, outputTokens: 10 } });
+    expect(told).toEqual([
+      { inputTokens: 10, outputTokens: 5 },
+      { inputTokens: 20, outputTokens: 10 },
+    ]);
+  });
+
   test('the time limit holds over tries and waits', async () => {
     const context = makeContext({
       sleep: (_ms, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -121,11 +141,12 @@ describe('retries', () => {
     });
   });
 
-  test('costs of which one does not know the money are of unknown money', () => {
+  test('of costs of which one does not know its money the sum is that of the other, and says so', () => {
     expect(sumUsage({ inputTokens: 1, outputTokens: 1, usd: 1 }, { inputTokens: 1, outputTokens: 1 })).toEqual({
       inputTokens: 2,
       outputTokens: 2,
-      usd: null,
+      usd: 1,
+      usdPartial: true,
     });
     expect(
       sumUsage({ inputTokens: 1, outputTokens: 1 }, { inputTokens: 1, outputTokens: 1, cacheReadTokens: 4 }),

@@ -127,3 +127,27 @@ test('B-078 a call that waits for another try has no result once the run starts 
   expect(await later).toMatchObject({ kind: 'cancelled', attempts: 1 });
   expect(await make(4)).toMatchObject({ kind: 'cancelled', attempts: 0 });
 });
+
+test('a call that was woken and then stopped leaves its chance to the next', async () => {
+  const clock = makeClock();
+  const gate = createRateGate(clock, () => 0);
+  expect(gate.enter()).toBe(0);
+  gate.leave(false);
+  gate.hold(0, 0);
+  // Width 1 now: one is inside, two are parked.
+  expect(gate.enter()).toBe(1);
+  const stop = new AbortController();
+  const entered: string[] = [];
+  const second = gate.wait(stop.signal).catch(() => 'stopped');
+  void gate.wait(new AbortController().signal).then(() => entered.push('third'));
+  await new Promise((resolve) => setImmediate(resolve));
+  // The one inside is refused again: the second is woken into a new hold, and stopped there.
+  gate.leave(false);
+  gate.hold(1_000, 1);
+  await waitFor('the second to wait for the time', () => clock.sleeping === 1);
+  stop.abort();
+  expect(await second).toBe('stopped');
+  await waitFor('the third to wait for the time', () => clock.sleeping === 2);
+  clock.move(1_000);
+  await waitFor('the third to be let in', () => entered.length === 1);
+});

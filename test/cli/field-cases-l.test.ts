@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
-import { killTree } from '../support/processes.js';
+import { killTree, sendSignal } from '../support/processes.js';
 import { startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { familyOf, readState, waitUntilLater, workflow } from './cli-kit.js';
@@ -18,11 +18,11 @@ it('B-150 a machine that slept: neither the limit of a call nor that of its sile
   await agent.waitForStarts(1);
   const all = [wf.pid, ...familyOf(wf.pid).map(({ pid }) => pid)];
   try {
-    for (const pid of all) process.kill(pid, 'SIGSTOP');
+    for (const pid of all) sendSignal(pid, 'SIGSTOP');
     agent.openGate('g');
     await waitUntilLater(performance.now(), 10_000);
   } finally {
-    for (const pid of all) process.kill(pid, 'SIGCONT');
+    for (const pid of all) sendSignal(pid, 'SIGCONT');
   }
   const { code, stderr } = await wf.done;
   expect([code, readState(project).counts]).toMatchObject([0, { ok: 1, failed: 0 }]);
@@ -38,10 +38,10 @@ it('B-150 an agent that stays silent after the sleep has its whole limit, and no
   await agent.waitForStarts(1);
   const all = [wf.pid, ...familyOf(wf.pid).map(({ pid }) => pid)];
   try {
-    for (const pid of all) process.kill(pid, 'SIGSTOP');
+    for (const pid of all) sendSignal(pid, 'SIGSTOP');
     await waitUntilLater(performance.now(), 7_000);
   } finally {
-    for (const pid of all) process.kill(pid, 'SIGCONT');
+    for (const pid of all) sendSignal(pid, 'SIGCONT');
   }
   const { code, stderr } = await wf.done;
   expect([code, stderr]).toEqual([3, expect.stringContaining('WF_AGENT_TIMEOUT')]);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { runWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { run } from './support/runs.js';
-import { makeShellAgent } from './support/shell-agent.js';
+import { makeShellAgent, usageLine } from './support/shell-agent.js';
 
 const SCRIPT = `export const meta = { name: 'flow', description: 'All kinds of calls' }
 const JSON_SCHEMA = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
@@ -26,7 +26,8 @@ return said
 it('--record writes rules by which mock gives the same script the same answers and failures', async () => {
   const project = makeProject({ files: { 'flow.js': SCRIPT } });
   const agent = makeShellAgent(project, {
-    json: { reply: '{"a":"b"}' },
+    json: { reply: '{"a":"b"}', says: usageLine(7, 0.5) },
+    a: { says: usageLine(3) },
     text: { reply: '"yes"' },
     misfit: { reply: 'no json' },
     fails: { fail: 3 },

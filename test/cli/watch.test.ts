@@ -145,12 +145,14 @@ describe('wf logs', () => {
     const backend = makeFakeBackend(project, { gated: ['A'] });
     const run = startWf(['run', 'flow.js', ...backend.flags], { project });
     await backend.waitForStart('A');
-    const logs = await runWf(['logs', '-f', newestRun(project)], {
+    const logs = startWf(['logs', '-f', newestRun(project)], {
       project,
       under: ['sh', '-c', '("$@"; echo "code $?" >&2) | head -n 1', 'sh'],
-    }).catch((error) => error);
+    });
+    await logs.waitForStdout(/started/);
+    // What is written next meets the closed reader.
     backend.openAllGates();
     await run.done;
-    expect(logs).toMatchObject({ stdout: expect.stringMatching(/^\S+ run .* started.*\n$/) });
+    expect(await logs.done).toMatchObject({ stdout: expect.stringMatching(/^\S+ run .* started.*\n$/) });
   });
 });

@@ -122,3 +122,18 @@ it('a failed call of unknown cost counts as the mean of the others, a made-up an
   // 1 + 0 + 1 + twice the mean of those known, 2/3.
   expect(gate.check()).toMatchObject({ kind: 'failed', error: { code: 'WF_BUDGET' } });
 });
+
+it('an answer that told no tokens counts as the mean of the others, and one attempt of unknown cost beside a known one too', () => {
+  const tokens = createCeilings({ maxAgents: 100, budgetTokens: 200 }, () => []);
+  for (const n of [1, 2]) tokens.start(n);
+  tokens.end(1, { inputTokens: 0, outputTokens: 100 }, false);
+  expect(tokens.check()).not.toBe('start');
+  tokens.end(2, undefined, false);
+  expect(tokens.check()).toMatchObject({ error: { code: 'WF_BUDGET' } });
+
+  const usd = createCeilings({ maxAgents: 100, budgetTokens: null, budgetUsd: 3 }, () => []);
+  for (const n of [1, 2]) usd.start(n);
+  usd.end(1, { inputTokens: 0, outputTokens: 1, usd: 1 }, false);
+  usd.end(2, { inputTokens: 0, outputTokens: 1, usd: 1, usdPartial: true }, false);
+  expect(usd.check()).toMatchObject({ error: { code: 'WF_BUDGET' } });
+});

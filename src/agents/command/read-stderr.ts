@@ -42,6 +42,8 @@ export function createStderrReader(onEvent: (event: AgentEvent) => void): Stderr
     const words = readWords(text);
     if (words?.wf === 'usage') {
       usage = sumUsage(usage, readUsage(words));
+      // A line about tokens alone says nothing of money.
+      delete usage?.usdPartial;
       if (usage) onEvent({ type: 'usage', usage });
     } else if (words?.wf === 'error' && isErrorKind(words.kind)) {
       const { kind, message, retryAfterMs, resetsAt } = words;

@@ -172,7 +172,7 @@ export function describeAgent(agent: AgentUnderTest): void {
       const outcome = run();
       await model.waitForRequest(1);
       context.controller.abort();
-      expect(await outcome).toEqual({ kind: 'cancelled', attempts: 1 });
+      expect(await outcome).toMatchObject({ kind: 'cancelled', attempts: 1 });
       expectEnded(context);
       expect(processesMarked([project.root])).toEqual([]);
     });
@@ -184,7 +184,7 @@ export function describeAgent(agent: AgentUnderTest): void {
       const outcome = run({ permission: 'full' });
       await waitFor('the tool', () => /^\d+\n/.test(readIfThere(project, 'started')), { timeoutMs: 30_000 });
       context.controller.abort();
-      expect(await outcome).toEqual({ kind: 'cancelled', attempts: 1 });
+      expect(await outcome).toMatchObject({ kind: 'cancelled', attempts: 1 });
       expectEnded(context);
       expect(isProcessAlive(Number(project.read('started')))).toBe(false);
       expect(processesMarked([project.root])).toEqual([]);
