@@ -1,5 +1,5 @@
 /** What stays of worktrees when calls fail, runs are killed or stopped, and when somebody goes on from them. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runWf, startWf, type WfHandle } from '../support/run-wf.js';
@@ -207,6 +207,34 @@ describe('wf doctor', () => {
     openGate(project);
     expect(JSON.parse((await living.done).stdout)).toEqual(['ok']);
     expect(foldersOf(project)).toEqual([`${dead}-1`]);
+  }, 120_000);
+
+  it('keeps a worktree whose record cannot be read, and one without a record in which anything was changed', async () => {
+    const project = makeRepository({ 'a.txt': 'a', 'b.txt': 'b' });
+    const change = 'echo x > a.txt';
+    project.write(
+      'flow.js',
+      isolatedFan({
+        broken: change,
+        newer: change,
+        edited: change,
+        staged: 'echo x > a.txt; git add a.txt',
+        deleted: 'git rm -q b.txt',
+      }),
+    );
+    const { id } = await run(project, ['flow.js', ...SHELL]);
+    const folder = project.path('.claude', 'worktrees');
+    const recordOf = (n: number): string => project.path('.git', 'worktrees', `${id}-${n}`, 'wf-worktree.json');
+    writeFileSync(recordOf(1), '');
+    writeFileSync(recordOf(2), readFileSync(recordOf(2), 'utf8').replace('"version":1', '"version":2'));
+    for (const n of [3, 4, 5]) rmSync(recordOf(n));
+    const kept = [1, 2, 3, 4, 5].map((n) => `${id}-${n}`);
+    const fixed = await doctor(project, '--fix');
+    expect(foldersOf(project)).toEqual(kept);
+    expect(branchesOf(project)).toEqual(kept.map((_, i) => `wf/${id}/${i + 1}`));
+    expect(fixed.map(({ path, fixable }) => [path, fixable])).toEqual(kept.map((name) => [join(folder, name), false]));
+    for (const { message } of fixed.slice(0, 2)) expect(message).toContain('its record cannot be read');
+    for (const { message } of fixed.slice(2)) expect(message).toContain('1 changed file');
   }, 120_000);
 
   it('and a pruned run: its kept worktrees stay and are named', async () => {

@@ -16,8 +16,9 @@ export interface FoundWorktree {
   branch: string;
   /** The worktree's folder in the repository; `undefined` where git does not know it. */
   gitDir: string | undefined;
-  /** `undefined`: it was never finished, so no agent ever worked in it. */
+  /** `undefined`, unless it is there and cannot be read: it was never finished, so no agent ever worked in it. */
   record: WorktreeRecord | undefined;
+  hasUnreadableRecord: boolean;
   /** ms since the epoch. */
   madeAt: number;
 }
@@ -31,9 +32,11 @@ export function listWorktrees(folder: string): FoundWorktree[] {
     const madeAt = changedAt(path);
     if (madeAt === undefined) return [];
     const gitDir = findGitDir(path);
-    const record = gitDir === undefined ? undefined : readWorktreeRecord(gitDir);
+    const read = gitDir === undefined ? undefined : readWorktreeRecord(gitDir);
+    const hasUnreadableRecord = read === 'unreadable';
+    const record = hasUnreadableRecord ? undefined : read;
     const branch = record?.branch ?? branchName(parsed);
-    return [{ path, runId: parsed.runId, n: parsed.n, branch, gitDir, record, madeAt }];
+    return [{ path, runId: parsed.runId, n: parsed.n, branch, gitDir, record, hasUnreadableRecord, madeAt }];
   });
 }
 
@@ -53,10 +56,13 @@ export async function judgeFound(place: GitPlace, found: FoundWorktree): Promise
   const { path, branch, gitDir, record } = found;
   if (gitDir === undefined) return doubt('git does not know it');
   if (record !== undefined) return judgeWorktree(place, { path, gitDir, branch, base: record.base, dirt: record.dirt });
-  // Half made: files may be missing, but none may be there that no commit has.
+  if (found.hasUnreadableRecord) return doubt('its record cannot be read');
+  // Half made: files that were not checked out yet may be missing, but nothing else may differ from the commit.
   const dirt = await readDirt(place, { path, gitDir });
   if (isGitEnd(dirt)) return doubt('it was never finished, and git cannot tell its state');
-  const own = Object.keys(dirt).filter((name) => dirt[name]?.startsWith('??'));
+  // Git writes the index when all files are there; before that each of them counts as taken out of it.
+  const missing = existsSync(join(gitDir, 'index')) ? undefined : 'D  gone';
+  const own = Object.keys(dirt).filter((name) => dirt[name] !== missing);
   if (own.length > 0) return { changed: true, files: own.sort(), commits: 0 };
   const tip = await tipOf(place, found, gitDir);
   if (tip === undefined) return { changed: false };

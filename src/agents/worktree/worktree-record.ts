@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
+import { systemCode } from '../../shared/errors.js';
 
 const FILE = 'wf-worktree.json';
 
@@ -30,12 +31,12 @@ export function writeWorktreeRecord(gitDir: string, record: WorktreeRecord): voi
   writeFileAtomic(join(gitDir, FILE), `${JSON.stringify(record)}\n`, { fsync: false });
 }
 
-/** `undefined` where there is none, or none that can be read. */
-export function readWorktreeRecord(gitDir: string): WorktreeRecord | undefined {
+/** `undefined` where there is none. `unreadable`: damaged, hidden, or of another version, so an agent may have worked there. */
+export function readWorktreeRecord(gitDir: string): WorktreeRecord | 'unreadable' | undefined {
   try {
     const parsed = recordSchema.safeParse(JSON.parse(readFileSync(join(gitDir, FILE), 'utf8')));
-    return parsed.success ? parsed.data : undefined;
-  } catch {
-    return undefined;
+    return parsed.success ? parsed.data : 'unreadable';
+  } catch (error) {
+    return systemCode(error) === 'ENOENT' ? undefined : 'unreadable';
   }
 }
