@@ -9,7 +9,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type * as Library from '../../src/index.js';
 import type { DoctorFinding, DoctorReport } from '../../src/index.js';
@@ -141,6 +141,29 @@ it('M6 H1 H9: damage, leftovers and dead owners are named and nothing is touched
   const again = await diagnose(project);
   expect(again.code).toBe(0);
   expect(checksOf(again.found)).toEqual(['journals note', 'owners note']);
+});
+
+it('M6: a folder beside the runs folder is no leftover by its name; only one with nothing but our .gitignore is removed', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  expect(await runWf(['run', 'flow.js', ...MOCK], { project })).toMatchObject({ code: 0 });
+  const beside = (ending: string): string =>
+    `${join(dirname(project.runsDir), `.${basename(project.runsDir)}`)}.${ending}`;
+  const [built, empty, backup, ignored] = ['aB3xY9', 'cD4zW8', 'backup', 'mine01'].map(beside) as [
+    ...[string, string, string, string],
+  ];
+  for (const path of [built, empty, backup, ignored]) mkdirSync(path);
+  writeFileSync(join(built, '.gitignore'), '*\n');
+  mkdirSync(join(backup, 'run'));
+  writeFileSync(join(backup, 'run', 'journal.jsonl'), 'paid for');
+  writeFileSync(join(ignored, '.gitignore'), '*.log\n');
+  for (const path of [built, empty, backup, ignored]) age(path, 2 * HOUR_MS);
+  const { found } = await diagnose(project, '--fix');
+  expect(found.map(({ check, path }) => [check, path])).toEqual([
+    ['leftovers', built],
+    ['leftovers', empty],
+  ]);
+  expect([built, empty, backup, ignored].map((path) => existsSync(path))).toEqual([false, false, true, true]);
+  expect(readFileSync(join(backup, 'run', 'journal.jsonl'), 'utf8')).toBe('paid for');
 });
 
 it('M6: the copy that --fix makes of a damaged run holds its good lines and can be gone on from, also with --strict', async () => {

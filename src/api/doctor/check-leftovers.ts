@@ -3,6 +3,7 @@ import { rmSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isProcessAlive } from '../../shared/process-info.js';
 import { CLAIMS_FOLDER, lookAt, NEW_PREFIX, TRASH_PREFIX } from '../../runs/runs-folder.js';
+import { isBuiltFolder, removeBuiltFolder } from './built-folder.js';
 import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
 import { namesIn } from './names-in.js';
 import { REPAIRED_FOLDER } from './repaired-copy.js';
@@ -19,13 +20,15 @@ export const checkLeftovers: DoctorCheck = {
   name: 'leftovers',
   title: 'Leftover files',
   look(context) {
-    const found = [...findTemporaryFiles(context), ...findFolders(context)];
-    if (found.length === 0) return [{ status: 'ok', message: 'No half-made file or folder is left over.' }];
-    return found.map(tellLeftover);
+    const found = [
+      ...[...findTemporaryFiles(context), ...findFolders(context)].map((path) => tellLeftover(path, removeAll)),
+      ...findBuiltFolders(context).map((path) => tellLeftover(path, removeBuiltFolder)),
+    ];
+    return found.length > 0 ? found : [{ status: 'ok', message: 'No half-made file or folder is left over.' }];
   },
 };
 
-function tellLeftover(path: string): Finding {
+function tellLeftover(path: string, remove: (path: string) => void): Finding {
   return {
     status: 'warn',
     message: `${path} was left half made or half removed by a wf that is gone.`,
@@ -34,13 +37,15 @@ function tellLeftover(path: string): Finding {
     fix() {
       const parent = dirname(path);
       const stat = lookAt(parent);
-      rmSync(path, { recursive: true, force: true });
+      remove(path);
       // Pruning goes by the times of run folders: tidying up must not make an old run a new one.
       if (stat !== undefined) utimesSync(parent, stat.atime, stat.mtime);
       return `removed ${basename(path)}`;
     },
   };
 }
+
+const removeAll = (path: string): void => rmSync(path, { recursive: true, force: true });
 
 function findTemporaryFiles({ runs, places: { runsFolder }, now }: DoctorContext): string[] {
   const folders = [runsFolder, ...runs.map(({ folder }) => folder)];
@@ -55,17 +60,24 @@ function findTemporaryFiles({ runs, places: { runsFolder }, now }: DoctorContext
 
 /** Pruning removes them as well, when it comes to it. */
 function findFolders({ places: { runsFolder }, now }: DoctorContext): string[] {
-  const building = `.${basename(runsFolder)}.`;
-  const parent = dirname(runsFolder);
   const claims = join(runsFolder, CLAIMS_FOLDER);
   return [
     ...pathsIn(runsFolder, (name) => name.startsWith(NEW_PREFIX) || name.startsWith(TRASH_PREFIX)),
     ...pathsIn(claims, (name) => name.startsWith(TRASH_PREFIX)),
     ...pathsIn(join(runsFolder, REPAIRED_FOLDER), (name) => name.startsWith(NEW_PREFIX)),
-    // `mkdtemp` adds six characters.
-    ...pathsIn(parent, (name) => name.startsWith(building) && name.length === building.length + 6),
-  ].filter((path) => lookAt(path)?.isDirectory() === true && ageOf(path, now) > FOLDER_SETTLED_MS);
+  ].filter((path) => isSettledFolder(path, now));
 }
+
+/** Runs folders in the making. They lie among the user's own files, so the name alone says nothing. */
+function findBuiltFolders({ places: { runsFolder }, now }: DoctorContext): string[] {
+  const building = `.${basename(runsFolder)}.`;
+  // `mkdtemp` adds six characters.
+  const fits = (name: string): boolean => name.startsWith(building) && name.length === building.length + 6;
+  return pathsIn(dirname(runsFolder), fits).filter((path) => isSettledFolder(path, now) && isBuiltFolder(path));
+}
+
+const isSettledFolder = (path: string, now: number): boolean =>
+  lookAt(path)?.isDirectory() === true && ageOf(path, now) > FOLDER_SETTLED_MS;
 
 const pathsIn = (folder: string, fits: (name: string) => boolean): string[] =>
   namesIn(folder)
