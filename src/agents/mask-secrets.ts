@@ -4,7 +4,7 @@
 export type Secrets = Readonly<Record<string, string | undefined>>;
 
 /** Shorter values stand in ordinary text too often. */
-const SHORTEST = 12;
+export const SHORTEST_SECRET = 12;
 
 /** Keys of the services that agents speak to: never of use in an answer, so masked without being declared. */
 export const KEY_VARIABLES = [
@@ -42,7 +42,7 @@ function listForms(secrets: Secrets): [form: string, name: string][] {
   for (const [name, value] of Object.entries(secrets)) {
     // Progress comes line by line, so each line of a key file is a secret by itself. A last line end is none.
     for (const part of [value?.trim() ?? '', ...(value?.split(/\r?\n/).map((line) => line.trim()) ?? [])]) {
-      if (part.length < SHORTEST) continue;
+      if (part.length < SHORTEST_SECRET) continue;
       // The second as it stands inside of JSON text.
       for (const form of [part, JSON.stringify(part).slice(1, -1)]) if (!forms.has(form)) forms.set(form, name);
     }

@@ -50,6 +50,7 @@ export function explainRun(
       (result) => readResultAt(journal, result.lineOffset, result.lineLength),
       (result) => used.has(result.kept),
       sourceStarted(folder, readFolders),
+      isPrefix(folder),
     );
     const explainLive = (detail: CallDetail): string =>
       explainer.explain({
@@ -128,4 +129,9 @@ function sourceStarted(folder: string, readFolders: readonly string[]): Set<stri
   } catch {
     return new Set();
   }
+}
+
+function isPrefix(folder: string): boolean {
+  const record = inspectRunRecord(folder);
+  return record.kind === 'ok' && record.record.options.match === 'prefix';
 }

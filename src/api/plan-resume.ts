@@ -89,6 +89,7 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       carried.readEntry,
       (result) => used.has(result),
       startedKeys(found.folder),
+      options.match === 'prefix',
     );
     const hits = plan.calls.filter((call) => call.decision === 'hit');
     const usd = hits.map((call) => call.result?.usd ?? null).filter((value) => value !== null);

@@ -113,7 +113,7 @@ function createCeiling(ceiling: number, firstGuess: number) {
 
 /** A ceiling of money that cannot be counted is no ceiling: the run stops, and can be resumed without losing the answer. */
 export function explainUncounted({ n, label }: { n: number; label: string }, model: string | undefined): ErrorRecord {
-  const which = model === undefined ? 'named no model' : `its model ${JSON.stringify(model)} has no price`;
+  const which = model === undefined ? 'no model is known for it' : `its model ${JSON.stringify(model)} has no price`;
   return {
     code: 'WF_COST_UNKNOWN',
     message: `The budget in US dollars cannot be held: call #${n} "${label}" reported no cost, and ${which}. Add a price to "prices" of the config, or resume with --budget-usd none.`,

@@ -299,7 +299,10 @@ export class Engine {
     if (call.options?.depsPatterns !== undefined) void this.#checkDeps(call);
     if (this.#end !== undefined) return;
     if (ok && !madeUp && limits.budgetUsd != null && outcome.usage?.usd == null)
-      return this.#finish({ how: 'shared-failure', error: explainUncounted(call, outcome.model) });
+      return this.#finish({
+        how: 'shared-failure',
+        error: explainUncounted(call, outcome.model ?? call.options?.model ?? this.#o.model),
+      });
     const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;
     const json = ok ? outcome.output : JSON.stringify({ name, code, message, tell: outcome.tell });
     this.#batch.addOutcome(call.n, ok, json, outcome.usage?.outputTokens ?? 0);

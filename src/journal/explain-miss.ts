@@ -38,12 +38,14 @@ const KEY_OPTIONS = [
  * @param recorded the results that the run starts with
  * @param isUsed tells which of them were taken by a call
  * @param started keys of calls that were started in the source run and have no line there
+ * @param prefix nothing is reused behind the first call that is no hit
  */
 export function createMissExplainer(
   recorded: readonly KeptResult[],
   readEntry: (result: KeptResult) => ResultEntry,
   isUsed: (result: KeptResult) => boolean,
   started: ReadonlySet<string>,
+  prefix = false,
 ): MissExplainer {
   const failed = new Map<string, KeptResult>();
   const byLabel = new Map<string, KeptResult[]>();
@@ -69,6 +71,8 @@ export function createMissExplainer(
   return {
     explain(call) {
       if (call.opts?.cache === false) return 'cache: false: this call is never answered from a journal';
+      if (prefix && recorded.some((result) => result.kind === 'ok' && result.key === call.key && !isUsed(result)))
+        return 'its answer is recorded, but --match prefix reuses nothing behind the first call that is no hit';
       const failure = failed.get(call.key);
       if (failure !== undefined) return explainFailure(failure, readEntry);
       if (started.has(call.key)) return 'no result recorded';

@@ -39,6 +39,10 @@ it('names each setting with its source, each backend, and the one that a run wou
     ]),
   );
   expect(output).not.toContain('live-0123');
+  const short = await lookAtConfig(project, { TOOL_TOKEN: 'hunter2pass' });
+  expect(short.found.filter(({ status }) => status !== 'ok').map(({ message }) => message)).toEqual([
+    expect.stringMatching(/not masked.*TOOL_TOKEN/),
+  ]);
 });
 
 it('a config that keeps runs from starting is a fault with its line; a backend that cannot work is a warning where it is chosen', async () => {

@@ -115,7 +115,7 @@ it('M6 H1 H9: damage, leftovers and dead owners are named and nothing is touched
     'leftovers warn',
     'owners note',
     'runs-folder warn',
-    'sockets warn',
+    'sockets note',
   ]);
   const of = (check: string): DoctorFinding => seen.found.find((finding) => finding.check === check) as DoctorFinding;
   expect(of('journals')).toMatchObject({ runId: damaged, fixable: true });

@@ -163,6 +163,8 @@ it('--match prefix: after the first call that is no hit nothing is; content take
   expect(JSON.parse(plan.stdout)).toMatchObject({ hits: 1, live: 1 });
   const prefix = await run(project, ['chain.js', '--resume-from', first.id, '--match', 'prefix']);
   expect(agent.started(prefix.id)).toEqual(['B2', 'C', 'D']);
+  const why = await runWf(['explain', prefix.id, 'C'], { project });
+  expect(why.stdout).toContain('its answer is recorded, but --match prefix reuses nothing');
   // The rule is the run's own; a resume keeps it. Its answers are whole, so all of it is a prefix now.
   const again = await run(project, ['--resume-from', prefix.id]);
   expect(again.state.counts).toMatchObject({ reused: 4, executed: 0 });

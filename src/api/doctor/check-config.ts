@@ -1,6 +1,7 @@
 /** The config, where each setting comes from, and which backends can work here. Asks no model. */
 import { listBackends, listNamedBackends } from '../../agents/choose-backend.js';
 import { listDetectable, lookAtBackend } from '../../agents/detect-backend.js';
+import { SHORTEST_SECRET } from '../../agents/mask-secrets.js';
 import { type Config, loadConfig } from '../../config/load-config.js';
 import { WfError } from '../../shared/errors.js';
 import { listSettings, type SettingReport } from '../read-settings.js';
@@ -59,8 +60,16 @@ function wordValue(key: string, value: SettingReport['value']): string {
 
 function tellSecrets({ data }: Config, env: Readonly<Record<string, string | undefined>>): Finding[] {
   if (data.secrets === undefined) return [];
-  const names = data.secrets.map((name) => `${name} (${env[name] ? 'set' : 'not set'})`);
-  return [{ status: 'ok', message: `Secrets that are masked: ${names.join(', ')}` }];
+  const isShort = (name: string): boolean => (env[name]?.length ?? SHORTEST_SECRET) < SHORTEST_SECRET;
+  const short = data.secrets.filter((name) => env[name] && isShort(name));
+  const names = data.secrets
+    .filter((name) => !short.includes(name))
+    .map((name) => `${name} (${env[name] ? 'set' : 'not set'})`);
+  const masked: Finding[] =
+    names.length === 0 ? [] : [{ status: 'ok', message: `Secrets that are masked: ${names.join(', ')}` }];
+  if (short.length === 0) return masked;
+  const message = `Secrets that are not masked, since values under ${SHORTEST_SECRET} characters stand in ordinary text too often: ${short.join(', ')}.`;
+  return [...masked, { status: 'warn', message, remedy: 'Use a longer value.' }];
 }
 
 async function tellBackends(

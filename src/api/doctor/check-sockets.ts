@@ -23,7 +23,8 @@ export const checkSockets: DoctorCheck = {
     for (const { runId, path } of listSockets(context)) {
       if (live.has(runId) || !(await isDeserted(path))) continue;
       findings.push({
-        status: 'warn',
+        // It may be of another project, and nothing minds it.
+        status: 'note',
         message: `${path} is left over: no process listens there.`,
         remedy: 'wf stop and its like ignore it. --fix removes it.',
         runId,
