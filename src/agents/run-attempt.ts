@@ -5,7 +5,6 @@ import type { CallUsage } from '../shared/outcome.js';
 import {
   type AgentAnswer,
   type AgentBackend,
-  type AgentEvent,
   type AgentRequest,
   type AgentRunContext,
   BackendError,
@@ -13,6 +12,7 @@ import {
 import { toBackendError } from './call-failure.js';
 import type { CallLimits } from './call-limits.js';
 import type { CallContext, CallPolicy } from './execute-call.js';
+import { handOverError, handOverEvent } from './hand-over.js';
 import type { Mask } from './mask-secrets.js';
 
 /** Either `answer` or `error` is there. */
@@ -55,7 +55,7 @@ export function runAttempt(
         if (!open) return;
         limits?.noteEvent(event);
         if (event.type === 'usage') usage = event.usage;
-        const told = mask ? maskEvent(event, mask) : event;
+        const told = handOverEvent(event, mask);
         if (told.type === 'model') model = told.model;
         context.onEvent(told);
       },
@@ -70,7 +70,7 @@ export function runAttempt(
       signal.removeEventListener('abort', onAbort);
       usage = result?.usage ?? usage;
       const taken = result instanceof BackendError ? result : takeAnswer(result, request, policy, usage, mask);
-      if (taken instanceof BackendError) resolve({ error: mask ? maskError(taken, mask) : taken, usage, model });
+      if (taken instanceof BackendError) resolve({ error: handOverError(taken, mask), usage, model });
       else resolve({ answer: taken, usage, model: taken.model ?? model });
     };
     const fail = (thrown: unknown): void => finish(toBackendError(thrown));
@@ -123,28 +123,3 @@ export const tooLarge = (limit: number): BackendError =>
   new BackendError('too_large', `The answer is larger than ${limit} bytes.`, {
     remedy: 'Let the agent write large results to a file and answer with its path.',
   });
-
-function maskError(error: BackendError, mask: Mask): BackendError {
-  const { retryAfterMs, resetsAt, usage, remedy } = error;
-  return new BackendError(error.kind, mask(error.message), {
-    retryAfterMs,
-    resetsAt: resetsAt && mask(resetsAt),
-    usage,
-    remedy: remedy && mask(remedy),
-    cause: error.cause,
-  });
-}
-
-function maskEvent(event: AgentEvent, mask: Mask): AgentEvent {
-  switch (event.type) {
-    case 'progress':
-    case 'warning':
-      return { ...event, text: mask(event.text) };
-    case 'tool':
-      return { ...event, name: mask(event.name) };
-    case 'model':
-      return { ...event, model: mask(event.model) };
-    case 'usage':
-      return event;
-  }
-}

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AgentDefinition } from '../../src/agents/agent-definitions.js';
 import { claudeSettings } from '../../src/agents/claude/claude-settings.js';
 import { executeCall } from '../../src/agents/execute-call.js';
+import { createMask } from '../../src/agents/mask-secrets.js';
 import { isProcessAlive } from '../../src/shared/process-info.js';
 import { makeContext, makePolicy, makeRequest } from './call-kit.js';
 import { scriptedClaude } from './claude-kit.js';
@@ -202,6 +203,25 @@ describe('claude: what is made of its words', () => {
     const { outcome, context } = await run([{ text: '', before, result }], { schema: { type: 'object' } });
     expect(outcome).toMatchObject({ kind: 'failed', error: { code: 'WF_SCHEMA_UNMET' }, tell: 'throw' });
     expect(JSON.stringify(context.events)).toContain('MARK-9');
+  });
+
+  test('a secret at the edge of what is told of it is masked whole, in progress, failure and last words', async () => {
+    const mask = createMask({ KEY: SECRET });
+    const failureOf = async (step: object) => {
+      const context = makeContext(mask && { mask });
+      const { backend } = scriptedClaude([step]);
+      const outcome = await executeCall(backend, makeRequest(), makePolicy({ retries: 0 }), context);
+      return JSON.stringify([outcome, context.events]);
+    };
+    const content = [{ type: 'text', text: `${'x'.repeat(3_990)}${SECRET}` }];
+    const said = { before: [{ type: 'assistant', message: { model: 'm', content } }], error: 'billing' };
+    const told = await failureOf({ ...said, message: `${'y'.repeat(1_990)}${SECRET}` });
+    expect(told).toContain('x[secret:KEY]');
+    expect(told).toContain('y[secret:KEY]');
+    const silent = await failureOf({ exit: 1, stderr: `${'z '.repeat(500)}${SECRET} ${'e '.repeat(990)}` });
+    expect(told + silent).not.toContain(SECRET.slice(0, 9));
+    expect(silent).not.toContain(SECRET.slice(-9));
+    expect(silent).toContain('e e e');
   });
 
   test('a refusal to start is a fault of the set-up, and says why', async () => {

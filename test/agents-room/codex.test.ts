@@ -7,6 +7,7 @@ import { type CodexOptions, createCodexBackend } from '../../src/agents/codex/co
 import { findCodex } from '../../src/agents/codex/find-codex.js';
 import { readToldTime } from '../../src/agents/codex/told-time.js';
 import { executeCall } from '../../src/agents/execute-call.js';
+import { createMask } from '../../src/agents/mask-secrets.js';
 import { isStrictSchema } from '../../src/agents/native-schema.js';
 import { isProcessAlive } from '../../src/shared/process-info.js';
 import { makeProject } from '../support/temp-project.js';
@@ -191,6 +192,15 @@ describe('what its answers mean', () => {
       'add a.txt',
       'the answer',
     ]);
+  });
+
+  test('a secret at the edge of what is told of a failure is masked whole', async () => {
+    const secret = 'sk-half-and-half-0123456789';
+    const mask = createMask({ KEY: secret });
+    const { backend } = scriptedCodex([{ fail: `${'y'.repeat(1_990)}${secret}` }]);
+    const policy = makePolicy({ retries: 0 });
+    const outcome = await executeCall(backend, makeRequest(), policy, makeContext(mask && { mask }));
+    expect(outcome).toMatchObject({ error: { message: expect.stringMatching(/y\[secret:KEY\]/) } });
   });
 
   test('a line of another shape than is known ends neither the call nor the engine', async () => {

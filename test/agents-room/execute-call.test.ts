@@ -430,6 +430,19 @@ describe('answers', () => {
     expect(seen[2]).toBe(seen[1]);
   });
 
+  test('what is too long is cut after it was masked: no part of a secret stays at the edge', async () => {
+    const secret = 'tok-of-some-length-0123456789';
+    const mask = createMask({ TOKEN: secret });
+    const backend = backendOf(async (_request, context) => {
+      context.onEvent({ type: 'progress', text: `${'x'.repeat(15_990)}${secret} more` });
+      throw new BackendError('failed', `${'y'.repeat(2_490)}${secret} more`);
+    });
+    const context = makeContext(mask && { mask });
+    const outcome = await executeCall(backend, makeRequest(), makePolicy({ retries: 0 }), context);
+    expect(context.events[0]).toEqual({ type: 'progress', text: `${'x'.repeat(15_990)}[secret:TO` });
+    expect(outcome).toMatchObject({ error: { message: `${'y'.repeat(2_490)}[secret:TO` } });
+  });
+
   test('secrets are masked in everything that the backend hands over', async () => {
     const secret = 'tok-"quoted"-0123456789';
     const mask = createMask({ TOKEN: secret, SHORT: 'abc', LONGER: `${secret}-more` });

@@ -32,7 +32,6 @@ export interface AgentLink {
 const END_MS = 1_000;
 /** What an agent wrote before its end may still be on its way. */
 const DRAIN_MS = 200;
-const LONGEST_WORDS = 2_000;
 
 /** @param name of the agent, for messages */
 export async function linkAgent(name: string, process: AgentProcess, hooks: LinkHooks): Promise<AgentLink> {
@@ -91,6 +90,6 @@ async function describeEnd(
         : exit.signal !== null
           ? `was ended by ${exit.signal}`
           : `ended with exit code ${exit.code}`;
-  const words = process.lastWords === '' ? '' : `; its last words: ${process.lastWords.slice(0, LONGEST_WORDS)}`;
+  const words = process.lastWords === '' ? '' : `; its last words: ${process.lastWords}`;
   return new BackendError('protocol', `${name} ${how} before it answered ${method}${words}.`);
 }

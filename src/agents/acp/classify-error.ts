@@ -42,8 +42,6 @@ const KINDS: Record<string, BackendErrorKind> = {
   badRequest: 'invalid_request',
 };
 
-const MAX_MESSAGE = 2_000;
-
 /** @param reported the last failure that the agent told beside the protocol */
 export function classifyError(
   name: string,
@@ -59,7 +57,7 @@ export function classifyError(
   const wait = readWait(data, String(error.message ?? ''));
   if (wait !== undefined) details.retryAfterMs = wait;
   if (typeof data.resetsAt === 'string') details.resetsAt = data.resetsAt;
-  return new BackendError(kind, `${name} refused: ${said}`.slice(0, MAX_MESSAGE), details);
+  return new BackendError(kind, `${name} refused: ${said}`, details);
 }
 
 function findKind(code: unknown, data: Json, said: string): BackendErrorKind | undefined {

@@ -5,6 +5,7 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
+import { startOf } from '../whole-words.js';
 import { asObject } from './read-usage.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -46,7 +47,7 @@ export function openMessageStream(stdout: Readable, stdin: Writable, onUpdate: (
     close();
   };
   const noteNoise = (text: string): void => {
-    noise ??= text.slice(0, MAX_SHOWN);
+    noise ??= startOf(text, MAX_SHOWN);
     noiseBytes += text.length;
     if (noiseBytes > MAX_NOISE) fail('it writes what is no message of the protocol');
   };

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AgentAnswer, type AgentRequest, type AgentRunContext, BackendError } from '../backend.js';
 import { tooLarge } from '../run-attempt.js';
+import { startOf } from '../whole-words.js';
 import type { AcpSettings } from './acp-settings.js';
 import { type AgentLink, linkAgent } from './agent-link.js';
 import type { AgentProcess } from './agent-process.js';
@@ -147,7 +148,7 @@ function readAnswer(name: string, response: Json, turn: TurnCollector, session: 
 }
 
 const MAX_QUOTED = 500;
-const quote = (text: string): string => (text.trim() === '' ? '' : `: ${text.trim().slice(0, MAX_QUOTED)}`);
+const quote = (text: string): string => (text.trim() === '' ? '' : `: ${startOf(text.trim(), MAX_QUOTED)}`);
 
 function asOption(value: unknown): { optionId: string; kind: string } | undefined {
   const option = asObject(value);

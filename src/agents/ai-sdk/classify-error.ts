@@ -46,7 +46,7 @@ const REMEDIES: [pattern: RegExp, remedy: string][] = [
 export function classifySdkError(thrown: unknown, usage: CallUsage | undefined, now = Date.now()): BackendError {
   if (thrown instanceof BackendError) return thrown;
   const error = ((thrown as SdkError | undefined)?.lastError ?? thrown ?? {}) as SdkError;
-  const said = (error.message ?? messageOf(thrown)).slice(0, MAX_MESSAGE);
+  const said = error.message ?? messageOf(thrown);
   const status = error.statusCode !== undefined && error.statusCode >= 300 ? error.statusCode : undefined;
   const message =
     status === undefined ? `The model could not be asked: ${said}` : `The model server answered ${status}: ${said}`;

@@ -1,6 +1,7 @@
 /** What the reason of an answer's end means. Only `stop` is an answer; everything else would be a false success. */
 import type { CallUsage } from '../../shared/outcome.js';
 import { BackendError } from '../backend.js';
+import { startOf } from '../whole-words.js';
 import type { StreamEnd } from './read-stream.js';
 
 export function explainFinish(
@@ -20,7 +21,7 @@ export function explainFinish(
     case 'content-filter':
       return new BackendError(
         'refused',
-        `The model refused to answer (${reason})${text ? `: ${text.slice(0, 500)}` : '.'}`,
+        `The model refused to answer (${reason})${text ? `: ${startOf(text, 500)}` : '.'}`,
         {
           usage,
         },

@@ -1,6 +1,7 @@
 /** What a failed attempt of `claude` means. Only signs made for it are read, never the words for people. */
 import type { CallUsage } from '../../shared/outcome.js';
 import { BackendError, type BackendErrorKind } from '../backend.js';
+import { endOf } from '../whole-words.js';
 import type { ClaudeMessage } from './claude-messages.js';
 
 export interface FailureSigns {
@@ -58,7 +59,7 @@ export function classifyFailure(signs: FailureSigns): BackendError {
   if (kind === 'rate_limit' && signs.retryAfterMs !== undefined) details.retryAfterMs = signs.retryAfterMs;
   const remedy = REMEDIES[kind];
   if (remedy !== undefined) details.remedy = remedy;
-  return new BackendError(kind, `claude: ${said.slice(0, 2_000)}`, details);
+  return new BackendError(kind, `claude: ${said}`, details);
 }
 
 function kindOf({ result, error, rejectedUntil }: FailureSigns): BackendErrorKind {
@@ -82,7 +83,7 @@ export function describeSilentEnd(
   { started, stderr, usage }: { started: boolean; stderr: string; usage: CallUsage | undefined },
 ): BackendError {
   const how = end.signal ? `was ended by ${end.signal}` : `ended with exit code ${end.exitCode}`;
-  const words = stderr.trim() === '' ? '' : `: ${stderr.trim().slice(-2_000)}`;
+  const words = stderr.trim() === '' ? '' : `: ${endOf(stderr.trim(), 2_000)}`;
   // Before it has begun, an orderly end means that it does not take what it was given.
   const kind: BackendErrorKind = !started && end.exitCode === 1 ? 'config' : 'protocol';
   return new BackendError(kind, `claude ${how} before it gave a result${words}`, { ...(usage && { usage }) });

@@ -41,7 +41,6 @@ export interface TurnOptions {
 const ANSWER_TOOL = 'StructuredOutput';
 /** Messages that Claude Code writes itself, about errors and its own commands. */
 const NO_MODEL = '<synthetic>';
-const MAX_TEXT = 4_000;
 /** Longest wait before its first repetition, ms; it doubles with each. */
 const OWN_WAIT_MS = 650;
 
@@ -66,7 +65,7 @@ export function createTurn({ onEvent, stop, needsAnswerTool }: TurnOptions): Tur
   const tasks = new Set<string>();
   /** Usage of each request; its message comes in several pieces. */
   const requests = new Map<string, CallUsage>();
-  const tell = (text: string): void => onEvent({ type: 'progress', text: text.slice(0, MAX_TEXT) });
+  const tell = (text: string): void => onEvent({ type: 'progress', text });
 
   const begin = ({ tools, model, session_id }: ClaudeMessage): void => {
     kept.started = true;

@@ -6,6 +6,7 @@ import { describeStartFailure } from '../command/exit-meaning.js';
 import { runCommand } from '../command/run-command.js';
 import { createJsonLines } from '../json-lines.js';
 import { createStayLimit } from '../stay-limit.js';
+import { endOf } from '../whole-words.js';
 import type { ClaudeMessage } from './claude-messages.js';
 import { createTurn, type Turn } from './read-turn.js';
 
@@ -53,7 +54,7 @@ export async function runClaude(start: ClaudeStart, context: AgentRunContext): P
       if (turn.result) stay.restart(turn.resting ? start.stayMs : BUSY_STAY_MS);
     },
     (line) => {
-      stderr = `${stderr}${line}\n`.slice(-MAX_STDERR);
+      stderr = endOf(`${stderr}${line}\n`, MAX_STDERR);
     },
   );
   const end = await runCommand({
@@ -66,7 +67,7 @@ export async function runClaude(start: ClaudeStart, context: AgentRunContext): P
     graceMs: () => (context.signal.aborted ? context.graceMs : Math.min(context.graceMs, STOP_GRACE_MS)),
     onStdout: (chunk) => lines.push(chunk),
     onStderr: (chunk) => {
-      stderr = `${stderr}${chunk.toString('utf8')}`.slice(-MAX_STDERR);
+      stderr = endOf(`${stderr}${chunk.toString('utf8')}`, MAX_STDERR);
     },
     onProcess: (pid) => context.onProcess(pid),
     onProcessEnd: (pid) => context.onProcessEnd(pid),

@@ -28,8 +28,6 @@ const REMEDIES: Partial<Record<BackendErrorKind, string>> = {
   usage_limit: 'Go on with the run when the limit is lifted.',
 };
 
-const MAX_MESSAGE = 2_000;
-
 /** `waiting for network` comes once and is followed by nothing: codex waits for ever. */
 export const isWaitingForNetwork = (message: string): boolean => /waiting for network/i.test(message);
 
@@ -41,7 +39,7 @@ export function classifyMessage(
   { usage, timeZone, now = Date.now() }: { usage?: CallUsage | undefined; timeZone?: string | undefined; now?: number },
 ): BackendError {
   const kind = kindOf(message);
-  const text = `codex: ${message.slice(0, MAX_MESSAGE)}`;
+  const text = `codex: ${message}`;
   const details: ConstructorParameters<typeof BackendError>[2] = { ...(usage && { usage }) };
   if (kind === 'rate_limit') return rateLimited(text, readTryAgainIn(message), now, details);
   if (kind === 'usage_limit') {

@@ -6,6 +6,7 @@ import { describeStartFailure } from '../command/exit-meaning.js';
 import { runCommand } from '../command/run-command.js';
 import { createJsonLines } from '../json-lines.js';
 import { createStayLimit } from '../stay-limit.js';
+import { endOf } from '../whole-words.js';
 import type { CodexMessage } from './codex-messages.js';
 import { createTurn, type Turn } from './read-turn.js';
 
@@ -63,7 +64,7 @@ export async function runCodex(start: CodexStart, context: AgentRunContext): Pro
   });
   let stderr = '';
   const keep = (text: string): void => {
-    stderr = `${stderr}${text}`.slice(-MAX_STDERR);
+    stderr = endOf(`${stderr}${text}`, MAX_STDERR);
   };
   const lines = createJsonLines(
     (value) => {

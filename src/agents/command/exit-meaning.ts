@@ -10,15 +10,13 @@ const REMEDIES: Partial<Record<BackendErrorKind, string>> = {
   config: 'Correct its configuration, then go on with the run.',
 };
 
-const MAX_CAUSE = 2_000;
-
 /** The error of a program that ended otherwise than with exit code 0. */
 export function describeExit(name: string, end: CommandEnd, stderr: StderrReader, stdout: string): BackendError {
   const told = stderr.failure;
   const kind = told?.kind ?? KINDS[end.exitCode ?? 0] ?? 'failed';
   const how = end.signal ? `was ended by ${end.signal}` : `ended with exit code ${end.exitCode}`;
   const said = told?.message ?? (stderr.lastLine || lastLineOf(stdout));
-  const cause = said === '' ? ' and said nothing.' : `: ${said.slice(0, MAX_CAUSE)}`;
+  const cause = said === '' ? ' and said nothing.' : `: ${said}`;
   return new BackendError(kind, `${name} ${how}${cause}`, {
     usage: stderr.usage,
     retryAfterMs: told?.retryAfterMs,

@@ -25,8 +25,8 @@ export interface StderrReader {
   readonly failure: ToldFailure | undefined;
 }
 
-/** What goes beyond it in one line is dropped. */
-const MAX_LINE = 16_000;
+/** What goes beyond it in one line is dropped. It is more than is told of a text, so that what is told is masked whole. */
+const MAX_LINE = 20_000;
 
 export function createStderrReader(onEvent: (event: AgentEvent) => void): StderrReader {
   const decoder = new StringDecoder('utf8');
