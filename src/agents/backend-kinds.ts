@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { ZodType } from 'zod';
 import { ACP_PRESETS } from './acp/acp-presets.js';
 import type { AgentBackend } from './backend.js';
+import { claudeVariables } from './claude/claude-environment.js';
 
 export interface BackendOptions {
   /** For `command`: the command line as a person wrote it, or its words. */
@@ -35,12 +36,18 @@ export interface BackendKind {
   needsModel?: true;
   /** Variables that hold its keys: their values are masked. */
   keys?: readonly string[];
+  /** Further variables that its agent is given without being asked for: masked where the name is one of a secret. */
+  handed?(env: NodeJS.ProcessEnv): readonly string[];
 }
 
 export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
   claude: {
     detected: true,
-    keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    keys: [
+      ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_CUSTOM_HEADERS', 'CLAUDE_CODE_OAUTH_TOKEN'],
+      ...['AWS_BEARER_TOKEN_BEDROCK', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+    ],
+    handed: claudeVariables,
     async make({ settings, env, allowEnv, folder }) {
       const { createClaudeBackend } = await import('./claude/claude-backend.js');
       const set = settings as import('./claude/claude-settings.js').ClaudeSettings | undefined;

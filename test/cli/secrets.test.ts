@@ -129,3 +129,34 @@ describe('a secret that would be written down as it is', () => {
     expect(run).toMatchObject({ code: 0, stdout: 'short\n' });
   });
 });
+
+it('keys that agents are handed unasked, or by apiKeyEnv, are masked; other values and what nobody is handed are not', async () => {
+  const handed = {
+    ANTHROPIC_FOUNDRY_API_KEY: 'value-of-foundry-key',
+    ANTHROPIC_CUSTOM_HEADERS: 'X-Team: all-of-the-team\nAuthorization: Bearer value-of-gateway',
+    AWS_SECRET_ACCESS_KEY: 'value-of-aws-secret',
+    AWS_SESSION_TOKEN: 'value-of-aws-session',
+    AWS_BEARER_TOKEN_BEDROCK: 'value-of-aws-bearer',
+    CORP_SIGN_IN: 'value-of-codex-provider',
+    MODEL_SIGN_IN: 'value-of-ai-sdk-provider',
+  };
+  const open = {
+    ANTHROPIC_BASE_URL: 'http://127.0.0.1:9/value',
+    AWS_PROFILE: 'value-of-aws-profile',
+    OTHER_API_KEY: 'value-for-nobody-here',
+  };
+  const said = [...Object.values({ ...handed, ...open }), 'all-of-the-team', 'value-of-gateway'].join(' | ');
+  const project = makeLeaky(workflow("return await agent('x')"), {
+    backend: 'leak',
+    backends: {
+      command: { leak: { argv: ['node', '-p', JSON.stringify(said)] } },
+      codex: { apiKeyEnv: 'CORP_SIGN_IN' },
+      'ai-sdk': { apiKeyEnv: 'MODEL_SIGN_IN' },
+    },
+  });
+  const run = await runWf(['run', 'flow.js'], { project, env: { CLAUDE_CODE_USE_BEDROCK: '1', ...handed, ...open } });
+  const headers = '[secret:ANTHROPIC_CUSTOM_HEADERS]';
+  const masks = Object.keys(handed).map((name) => `[secret:${name}]`);
+  masks[1] = `${headers}\n${headers}`;
+  expect(run.stdout.trim().split(' | ')).toEqual([...masks, ...Object.values(open), 'all-of-the-team', headers]);
+});
