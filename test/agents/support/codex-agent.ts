@@ -53,6 +53,7 @@ export const codexAgent: AgentUnderTest = {
     return { flags: ['--backend', 'codex'], env };
   },
   cannot: {
+    'rate limit with a time (429)': 'its error does not tell the time that the server asked for',
     cost: 'codex reports tokens only; a price comes from the table of the config',
     'agent type with tools': 'the definition is obeyed, its list of tools cannot be: that is said once',
   },
