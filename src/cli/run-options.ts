@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseCommandLine, type RunWorkflowOptions } from '../index.js';
-import { EFFORTS } from '../shared/agent-options.js';
+import { EFFORTS, PERMISSIONS } from '../shared/agent-options.js';
 import { messageOf, WfError } from '../shared/errors.js';
 import { isNewRunId } from '../shared/ids.js';
 import type { RunFlags } from './commands/run-flags.js';
@@ -42,7 +42,7 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
     mock: flags.mock,
     model: flags.model,
     effort: readChoice('--effort', flags.effort, EFFORTS),
-    permission: readChoice('--permission', flags.permission, ['read', 'edit', 'full']),
+    permission: readChoice('--permission', flags.permission, PERMISSIONS),
     concurrency: readCount('--concurrency', flags.concurrency),
     maxAgents: readCount('--max-agents', flags.maxAgents),
     budgetTokens: orNone(readTokens, '--budget', flags.budget),

@@ -1,5 +1,4 @@
 /** Executes calls by any agent that speaks the Agent Client Protocol: one process and one session for each call. */
-import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, resolve } from 'node:path';
 import { messageOf, WfError } from '../../shared/errors.js';
@@ -13,7 +12,7 @@ import {
   BackendError,
   type ProbeResult,
 } from '../backend.js';
-import { describeStartFailure } from '../command/exit-meaning.js';
+import { describeStartFailure } from '../start-failure.js';
 import type { AcpSettings } from './acp-settings.js';
 import { linkAgent } from './agent-link.js';
 import { startAgentProcess } from './agent-process.js';
@@ -94,7 +93,7 @@ export function createAcpBackend(options: AcpOptions): AgentBackend {
       onProcess: (pid) => context.onProcess(pid),
       onProcessEnd: (pid) => context.onProcessEnd(pid),
     });
-    if ('startError' in started) throw describeStartFailure(name, started.startError, isFolder(request.cwd));
+    if ('startError' in started) throw describeStartFailure(name, started.startError, request.cwd);
     try {
       const warn = (text: string): void => context.onEvent({ type: 'warning', text });
       const agent = await unlessAborted(context.signal, openAgent(name, started, settings, request, warn));
@@ -136,7 +135,7 @@ async function probe(
   const fix = `Install it, or correct its command: ${argv.join(' ')}`;
   const started = await startAgentProcess({ argv, cwd, env, onProcess: () => {}, onProcessEnd: () => {} });
   if ('startError' in started) {
-    return { ok: false, reason: describeStartFailure(name, started.startError, isFolder(cwd)).message, fix };
+    return { ok: false, reason: describeStartFailure(name, started.startError, cwd).message, fix };
   }
   try {
     const link = await linkAgent(name, started, { onUpdate: () => {}, onPermission: () => undefined });
@@ -172,5 +171,3 @@ function argvFor(program: string, { args = [], modelArgs = [] }: AcpSettings, mo
 const nameCall = ({ runId, n }: AgentRequest): string => `${runId} ${n}`;
 
 const cancelled = (): BackendError => new BackendError('cancelled', 'The call was stopped.');
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -1,5 +1,6 @@
 /** What an error of the protocol means. Agents agree on little: a code of its own for sign-in, and then each its own way. */
 import { BackendError, type BackendErrorKind } from '../backend.js';
+import { CLAUDE_ERROR_KINDS } from '../claude-error-kinds.js';
 import { asObject } from './read-usage.js';
 import { kindOfReported, kindOfStatus, type ReportedFailure } from './reported-failure.js';
 
@@ -18,15 +19,7 @@ const INVALID_PARAMS = -32_602;
 
 /** `data.errorKind` of claude-agent-acp, `data.errorName` of opencode, `data.codexErrorInfo` of codex-acp. */
 const KINDS: Record<string, BackendErrorKind> = {
-  authentication_failed: 'auth',
-  oauth_org_not_allowed: 'auth',
-  billing_error: 'billing',
-  rate_limit: 'rate_limit',
-  overloaded: 'overloaded',
-  server_error: 'server',
-  invalid_request: 'invalid_request',
-  model_not_found: 'invalid_request',
-  max_output_tokens: 'failed',
+  ...CLAUDE_ERROR_KINDS,
   transport_lost: 'network',
   worker_shutdown: 'network',
   no_result: 'protocol',

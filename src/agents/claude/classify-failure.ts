@@ -1,6 +1,7 @@
 /** What a failed attempt of `claude` means. Only signs made for it are read, never the words for people. */
 import type { CallUsage } from '../../shared/outcome.js';
 import { BackendError, type BackendErrorKind } from '../backend.js';
+import { CLAUDE_ERROR_KINDS } from '../claude-error-kinds.js';
 import { endOf } from '../whole-words.js';
 import type { ClaudeMessage } from './claude-messages.js';
 
@@ -14,18 +15,6 @@ export interface FailureSigns {
   usage: CallUsage | undefined;
 }
 
-/** By the word that Claude Code has for it. */
-const BY_ERROR: Record<string, BackendErrorKind> = {
-  authentication_failed: 'auth',
-  oauth_org_not_allowed: 'auth',
-  billing_error: 'billing',
-  rate_limit: 'rate_limit',
-  overloaded: 'overloaded',
-  server_error: 'server',
-  invalid_request: 'invalid_request',
-  model_not_found: 'invalid_request',
-  max_output_tokens: 'failed',
-};
 const BY_STATUS: Record<number, BackendErrorKind> = {
   401: 'auth',
   402: 'billing',
@@ -47,7 +36,7 @@ const REMEDIES: Partial<Record<BackendErrorKind, string>> = {
   usage_limit: 'Go on with the run when the limit is lifted.',
 };
 
-export const isAuthError = (error: string | undefined): boolean => BY_ERROR[error ?? ''] === 'auth';
+export const isAuthError = (error: string | undefined): boolean => CLAUDE_ERROR_KINDS[error ?? ''] === 'auth';
 
 export function classifyFailure(signs: FailureSigns): BackendError {
   const { result, usage, rejectedUntil } = signs;
@@ -67,7 +56,8 @@ function kindOf({ result, error, rejectedUntil }: FailureSigns): BackendErrorKin
   if (bySubtype) return bySubtype;
   if (result.terminal_reason === 'prompt_too_long') return 'invalid_request';
   const status = result.api_error_status ?? undefined;
-  const kind = BY_STATUS[status ?? 0] ?? BY_ERROR[error ?? ''] ?? (status === undefined ? undefined : byClass(status));
+  const kind =
+    BY_STATUS[status ?? 0] ?? CLAUDE_ERROR_KINDS[error ?? ''] ?? (status === undefined ? undefined : byClass(status));
   if (kind === 'rate_limit' && rejectedUntil !== undefined) return 'usage_limit';
   // An API error without a status never reached a server, or lost it on the way.
   const lost = status === undefined && result.terminal_reason === 'api_error';

@@ -1,5 +1,4 @@
 /** Executes calls by Claude Code: the user's own `claude` program, one process a call, spoken to in JSON lines. */
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CallUsage } from '../../shared/outcome.js';
 import {
@@ -117,7 +116,6 @@ async function ask(
     {
       argv: [program, ...claudeArguments(parts)],
       cwd,
-      cwdExists: statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true,
       env,
       messages: claudeMessages({ request, prompt, schema: schema?.schema }),
       needsAnswerTool: schema !== undefined,

@@ -2,8 +2,8 @@
 import { Buffer } from 'node:buffer';
 import type { AgentRunContext } from '../backend.js';
 import { BackendError } from '../backend.js';
-import { describeStartFailure } from '../command/exit-meaning.js';
-import { runCommand } from '../command/run-command.js';
+import { describeStartFailure } from '../start-failure.js';
+import { runCommand } from '../run-command.js';
 import { createJsonLines } from '../json-lines.js';
 import { createStayLimit } from '../stay-limit.js';
 import { endOf } from '../whole-words.js';
@@ -13,7 +13,6 @@ import { createTurn, type Turn } from './read-turn.js';
 export interface ClaudeStart {
   argv: readonly string[];
   cwd: string;
-  cwdExists: boolean;
   env: Record<string, string>;
   messages: string;
   needsAnswerTool: boolean;
@@ -74,7 +73,7 @@ export async function runClaude(start: ClaudeStart, context: AgentRunContext): P
   }).finally(stay.clear);
   lines.end();
   stay.clear();
-  if (end.startError !== undefined) throw describeStartFailure('claude', end.startError, start.cwdExists);
+  if (end.startError !== undefined) throw describeStartFailure('claude', end.startError, start.cwd);
   if (context.signal.aborted) {
     throw new BackendError('cancelled', 'The call was stopped.', { ...(turn.usage && { usage: turn.usage }) });
   }

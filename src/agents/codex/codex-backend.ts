@@ -1,9 +1,8 @@
 /** Executes calls by OpenAI Codex: the user's own program, one process a call, read by its JSON lines. */
 import { resolve } from 'node:path';
-import { messageOf } from '../../shared/errors.js';
 import type { AgentAnswer, AgentBackend, AgentRequest, AgentRunContext, BackendCapabilities } from '../backend.js';
 import { BackendError } from '../backend.js';
-import { writeSchemaFile } from '../command/schema-file.js';
+import { writeSchemaFile } from '../schema-file.js';
 import { askForSchema, isStrictSchema } from '../native-schema.js';
 import { classifyMessage } from './classify-message.js';
 import { codexArguments, promptWithDefinition } from './codex-arguments.js';
@@ -83,7 +82,7 @@ async function execute(codex: Codex, request: AgentRequest, context: AgentRunCon
   if (program === undefined) throw new BackendError('backend_missing', notFound(settings), { remedy: INSTALL_CODEX });
   // The server refuses a schema that does not keep to the rules of its strict mode.
   const native = request.schema !== undefined && isStrictSchema(request.schema);
-  const schemaFile = request.schema && openSchemaFile(request.schema);
+  const schemaFile = request.schema && writeSchemaFile(request.schema);
   try {
     const { env, hidden } = codexEnvironment(source, allowEnv, settings, request, schemaFile?.path);
     const asked = native ? schemaFile?.path : undefined;
@@ -116,16 +115,6 @@ function takeAnswer(codex: Codex, request: AgentRequest, context: AgentRunContex
   const model = request.model ?? codex.settings.model;
   if (model !== undefined) answer.model = model;
   return answer;
-}
-
-function openSchemaFile(schema: object): { path: string; remove(): void } {
-  try {
-    return writeSchemaFile(schema);
-  } catch (error) {
-    throw new BackendError('failed', `The file for the call's schema cannot be written: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
 }
 
 const notFound = ({ executable }: CodexSettings): string =>

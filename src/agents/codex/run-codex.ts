@@ -1,9 +1,8 @@
 /** Runs `codex exec` for one turn of a thread. */
 import { Buffer } from 'node:buffer';
-import { statSync } from 'node:fs';
 import { type AgentRunContext, BackendError } from '../backend.js';
-import { describeStartFailure } from '../command/exit-meaning.js';
-import { runCommand } from '../command/run-command.js';
+import { describeStartFailure } from '../start-failure.js';
+import { runCommand } from '../run-command.js';
 import { createJsonLines } from '../json-lines.js';
 import { createStayLimit } from '../stay-limit.js';
 import { endOf } from '../whole-words.js';
@@ -88,7 +87,7 @@ export async function runCodex(start: CodexStart, context: AgentRunContext): Pro
       onProcessEnd: (pid) => context.onProcessEnd(pid),
     });
     lines.end();
-    if (end.startError !== undefined) throw describeStartFailure('codex', end.startError, isFolder(start.cwd));
+    if (end.startError !== undefined) throw describeStartFailure('codex', end.startError, start.cwd);
     if (end.leftovers > 0 && !context.signal.aborted) {
       const text = `codex ended while ${end.leftovers} process(es) of it still ran; they were ended.`;
       context.onEvent({ type: 'progress', text });
@@ -99,8 +98,6 @@ export async function runCodex(start: CodexStart, context: AgentRunContext): Pro
     clearTimeout(waiting);
   }
 }
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** It ended without the end of its turn: whatever it had said is no answer. */
 export function describeSilentEnd({ exitCode, signal, stderr }: CodexEnd): string | BackendError {

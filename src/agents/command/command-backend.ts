@@ -1,16 +1,16 @@
 /** Executes calls by any program: prompt on stdin, answer on stdout, progress on stderr, outcome by exit code. */
-import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { messageOf, WfError } from '../../shared/errors.js';
+import { WfError } from '../../shared/errors.js';
 import type { AgentAnswer, AgentBackend, AgentRequest, AgentRunContext, BackendCapabilities } from '../backend.js';
 import { BackendError } from '../backend.js';
 import { agentEnvironment } from '../agent-environment.js';
 import { findProgram } from '../find-program.js';
 import { tooLarge } from '../run-attempt.js';
-import { describeExit, describeStartFailure } from './exit-meaning.js';
+import { describeStartFailure } from '../start-failure.js';
+import { describeExit } from './exit-meaning.js';
 import { createStderrReader } from './read-stderr.js';
-import { runCommand } from './run-command.js';
-import { writeSchemaFile } from './schema-file.js';
+import { runCommand } from '../run-command.js';
+import { writeSchemaFile } from '../schema-file.js';
 
 export interface CommandOptions {
   /** Program and arguments. A program with a slash is found from `folder`. */
@@ -63,7 +63,7 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
     },
     async run(request, context) {
       if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');
-      const schemaFile = request.schema && openSchemaFile(request.schema);
+      const schemaFile = request.schema && writeSchemaFile(request.schema);
       try {
         const env = agentEnvironment(source, options.allowEnv ?? [], request, schemaFile?.path);
         return await execute(argv, name, env, options.graceMs ?? Number.POSITIVE_INFINITY, request, context);
@@ -97,7 +97,7 @@ async function execute(
   });
   stderr.end();
   const { usage } = stderr;
-  if (end.startError !== undefined) throw describeStartFailure(name, end.startError, isFolder(request.cwd));
+  if (end.startError !== undefined) throw describeStartFailure(name, end.startError, request.cwd);
   if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.', { usage });
   if (end.overflow) {
     const { message, remedy } = tooLarge(context.maxAnswerBytes);
@@ -115,15 +115,3 @@ async function execute(
   if (usage) answer.usage = usage;
   return answer;
 }
-
-function openSchemaFile(schema: object): { path: string; remove(): void } {
-  try {
-    return writeSchemaFile(schema);
-  } catch (error) {
-    throw new BackendError('failed', `The file for the call's schema cannot be written: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -1,6 +1,6 @@
 /** What the end of a program means. Exit codes follow sysexits.h: 69 down, 75 transient, 77 sign-in, 78 configuration. */
 import { BackendError, type BackendErrorKind } from '../backend.js';
-import type { CommandEnd } from './run-command.js';
+import type { CommandEnd } from '../run-command.js';
 import type { StderrReader } from './read-stderr.js';
 
 const KINDS: Record<number, BackendErrorKind> = { 69: 'overloaded', 75: 'server', 77: 'auth', 78: 'config' };
@@ -26,20 +26,3 @@ export function describeExit(name: string, end: CommandEnd, stderr: StderrReader
 }
 
 const lastLineOf = (text: string): string => text.trimEnd().split('\n').at(-1)?.trim() ?? '';
-
-/** The error of a program that could not be started. */
-export function describeStartFailure(name: string, code: string, folderExists: boolean): BackendError {
-  if (!folderExists) {
-    return new BackendError(
-      'invalid_request',
-      `The working folder of the call does not exist, so ${name} was not started.`,
-    );
-  }
-  if (['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(code)) {
-    return new BackendError('overloaded', `${name} could not be started: the system is out of resources (${code}).`);
-  }
-  const reason = code === 'ENOENT' ? 'there is no such program' : `it cannot be executed (${code})`;
-  return new BackendError('backend_missing', `${name} could not be started: ${reason}.`, {
-    remedy: 'Install it or correct the command, then go on with the run.',
-  });
-}

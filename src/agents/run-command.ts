@@ -2,8 +2,8 @@
  * Runs one program to its end and leaves nothing of it behind. The answer is what the leader wrote: a process that it left
  * running and that holds the pipe is not waited for.
  */
-import { callMarks, endMarked } from '../end-marked.js';
-import { createTreeEnder } from '../end-tree.js';
+import { callMarks, endMarked } from './end-marked.js';
+import { createTreeEnder } from './end-tree.js';
 
 export interface CommandStart {
   argv: readonly string[];

@@ -1,0 +1,20 @@
+/** What it means that an agent's program could not be started. */
+import { statSync } from 'node:fs';
+import { BackendError } from './backend.js';
+
+/** The error of a program that could not be started. */
+export function describeStartFailure(name: string, code: string, cwd: string): BackendError {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return new BackendError(
+      'invalid_request',
+      `The working folder of the call does not exist, so ${name} was not started.`,
+    );
+  }
+  if (['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(code)) {
+    return new BackendError('overloaded', `${name} could not be started: the system is out of resources (${code}).`);
+  }
+  const reason = code === 'ENOENT' ? 'there is no such program' : `it cannot be executed (${code})`;
+  return new BackendError('backend_missing', `${name} could not be started: ${reason}.`, {
+    remedy: 'Install it or correct the command, then go on with the run.',
+  });
+}
