@@ -43,6 +43,17 @@ describe('the closing line of verify', () => {
     expect(countReport(report(2, 1, 0, 0, files), 1)).toMatchObject({ passed: 2, failed: 3 });
   });
 
+  it('says of each failed test where it stands and what it said, not longer than a few lines', () => {
+    const failed = { status: 'failed', fullName: 'the run keeps it', failureMessages: [`no\n${'deep\n'.repeat(50)}`] };
+    const { notes } = countReport(
+      report(1, 1, 0, 0, [{ name: 'a.test.ts', status: 'failed', assertionResults: [failed] }]),
+      1,
+    );
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toMatch(/^a\.test\.ts > the run keeps it\n {4}no\n {4}deep\n/);
+    expect(notes[0]?.split('\n')).toHaveLength(13);
+  });
+
   it('is never good when vitest was not: no report, another exit code, no test', () => {
     expect(countReport(undefined, 0)).toMatchObject({ failed: 1, notes: ['vitest wrote no report'] });
     expect(countReport(report(5, 0), 1)).toMatchObject({ passed: 5, failed: 1 });

@@ -63,6 +63,7 @@ describe('verify', () => {
     expect(stdout).toContain('LINT SAYS NO');
     expect(stdout).toContain('FAILED check: lint (npm run lint)');
     expect(stdout).toContain('publint: ok');
+    expect(stdout).toMatch(/FAILED: .*a\.test\.ts > fails\n {4}AssertionError: expected 1 to be 2/);
     expect(code).toBe(1);
   });
 
