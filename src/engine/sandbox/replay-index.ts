@@ -23,17 +23,28 @@ export interface ReplayIndex {
   takeTimer(path: string, n: number, ms: number): number | undefined;
 }
 
+/** Answers in the order in which they are given away. What lies before `next` is used. */
+interface Queue {
+  answers: RecordedAnswer[];
+  next: number;
+}
+
+/** The answers of one key. The queues of its paths are made when they are first asked for: most keys never are. */
+interface Pool extends Queue {
+  byPath: Map<string, Queue> | undefined;
+}
+
 export function createReplayIndex(results: readonly IndexRow[], timers: readonly TimerRow[]): ReplayIndex {
   const own = new Map<string, RecordedAnswer>();
-  const byKey = new Map<string, RecordedAnswer[]>();
+  const byKey = new Map<string, Pool>();
   for (const [kept, key, path, nth, bytes, tokens] of results) {
     const answer = { kept, key, path, bytes, tokens, used: false };
     const id = identity(key, path, nth);
     // Rows come in place order: of two lines of one identity the delivered one is first.
     if (!own.has(id)) own.set(id, answer);
     const same = byKey.get(key);
-    if (same === undefined) byKey.set(key, [answer]);
-    else same.push(answer);
+    if (same === undefined) byKey.set(key, { answers: [answer], next: 0, byPath: undefined });
+    else same.answers.push(answer);
   }
   const timerPlaces = new Map(timers.map(([kept, n, ms, path]) => [`${path}\n${n}\n${ms}`, kept]));
 
@@ -46,20 +57,10 @@ export function createReplayIndex(results: readonly IndexRow[], timers: readonly
       return answer;
     },
     takeAny(key, path) {
-      const same = byKey.get(key);
-      if (same === undefined) return undefined;
-      let oldest: RecordedAnswer | undefined;
-      for (const answer of same) {
-        if (answer.used) continue;
-        oldest ??= answer;
-        if (answer.path === path) {
-          oldest = answer;
-          break;
-        }
-      }
-      if (oldest !== undefined) oldest.used = true;
-      else byKey.delete(key);
-      return oldest;
+      const pool = byKey.get(key);
+      if (pool === undefined) return undefined;
+      pool.byPath ??= groupByPath(pool.answers);
+      return takeNext(pool.byPath.get(path)) ?? takeNext(pool);
     },
     takeTimer(path, n, ms) {
       const id = `${path}\n${n}\n${ms}`;
@@ -68,6 +69,27 @@ export function createReplayIndex(results: readonly IndexRow[], timers: readonly
       return kept;
     },
   };
+}
+
+function groupByPath(answers: readonly RecordedAnswer[]): Map<string, Queue> {
+  const byPath = new Map<string, Queue>();
+  for (const answer of answers) {
+    const same = byPath.get(answer.path);
+    if (same === undefined) byPath.set(answer.path, { answers: [answer], next: 0 });
+    else same.answers.push(answer);
+  }
+  return byPath;
+}
+
+/** The first unused one. Each answer is passed once a queue, so that thousands of equal prompts cost no more than others. */
+function takeNext(queue: Queue | undefined): RecordedAnswer | undefined {
+  while (queue !== undefined && queue.next < queue.answers.length) {
+    const answer = queue.answers[queue.next++] as RecordedAnswer;
+    if (answer.used) continue;
+    answer.used = true;
+    return answer;
+  }
+  return undefined;
 }
 
 const identity = (key: string, path: string, nth: number): string => `${key}${nth}\n${path}`;
