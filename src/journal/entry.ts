@@ -41,7 +41,7 @@ const callUsageSchema = z.object({
 });
 
 /** A worktree that the call left behind, as it was then. */
-const worktreeSchema = z.looseObject({
+export const worktreeSchema = z.looseObject({
   path: z.string(),
   branch: z.string(),
   base: z.string(),

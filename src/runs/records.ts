@@ -3,6 +3,7 @@
  * outcome, written once. Unknown fields are kept readable by older versions; a larger `version` is refused by name.
  */
 import * as z from 'zod';
+import { worktreeSchema } from '../journal/entry.js';
 
 export const RUN_RECORD_VERSION = 1;
 export const STATE_RECORD_VERSION = 1;
@@ -163,20 +164,7 @@ export const stateRecordSchema = z.looseObject({
     }),
   ),
   /** Those that calls left behind, or that reused answers name. */
-  worktrees: z
-    .array(
-      z.looseObject({
-        n: z.number(),
-        label: z.string(),
-        path: z.string(),
-        branch: z.string(),
-        base: z.string(),
-        files: z.array(z.string()),
-        fileCount: z.number(),
-        commits: z.number(),
-      }),
-    )
-    .optional(),
+  worktrees: z.array(z.looseObject({ n: z.number(), label: z.string(), ...worktreeSchema.shape })).optional(),
   journal: z.looseObject({ complete: z.boolean(), bytes: z.number(), unwritten: z.number() }),
   notices: z.array(z.string()),
 });
