@@ -97,11 +97,9 @@ export function beginRun(base: Beginning): RunHandle {
   });
   try {
     const carried = takeOver(base.sourceJournal, journal);
-    if (carried !== undefined) {
-      // The mark must not be on the disk before what it speaks of.
-      journal.syncNow();
-      heartbeat.update({ copied: true });
-    }
+    // The mark must not be on the disk before what it speaks of: that is taken over only when it is there.
+    if (carried !== undefined) heartbeat.update({ copied: true });
+    journal.onSyncFailure = (reason) => warn('WF_JOURNAL_SYNC', wordSyncFailure(reason));
     const ended = new AbortController();
     const named = openNamedBackends(backend, prepared);
     let guard: Guard | undefined;
@@ -232,3 +230,7 @@ export function beginRun(base: Beginning): RunHandle {
     throw error;
   }
 }
+
+const wordSyncFailure = (reason: string): string =>
+  `The disk has not confirmed what was written to the journal (${reason}); the run goes on. ` +
+  'Should this machine lose its power, a resume may run calls again that have an answer now.';

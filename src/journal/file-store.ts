@@ -18,6 +18,7 @@ export function openFileStore(path: string, options: { sync?: SyncMode } = {}): 
 
 class FileStore implements JournalStore {
   size: number;
+  onSyncFailure: ((reason: string) => void) | undefined;
   readonly #fd: number;
   readonly #sync: SyncMode;
   #torn: boolean;
@@ -25,6 +26,8 @@ class FileStore implements JournalStore {
   #reason: string | undefined;
   #dirty = false;
   #syncing = false;
+  /** Stays: after a failed sync the system may call the next one a success, although the bytes never reached the disk. */
+  #syncError: unknown;
   #timer: NodeJS.Timeout | undefined;
   #waiting: (() => void)[] = [];
   #closed = false;
@@ -71,13 +74,13 @@ class FileStore implements JournalStore {
         }
         this.#kept.shift();
       }
-      if (this.#sync === 'each') fdatasyncSync(this.#fd);
     } catch (error) {
-      this.#reason = systemCode(error) ?? String(error);
+      this.#reason = reasonOf(error);
       return false;
     }
     this.#reason = undefined;
     if (this.#sync === 'group') this.#syncSoon();
+    else this.#syncEach();
     return true;
   }
 
@@ -87,6 +90,21 @@ class FileStore implements JournalStore {
     if (written === 0) throw Object.assign(new Error('the disk took no byte'), { code: 'EIO' });
     this.size += written;
     return written;
+  }
+
+  #syncEach(): void {
+    try {
+      fdatasyncSync(this.#fd);
+    } catch (error) {
+      this.#noteSync(error);
+    }
+  }
+
+  /** @param error of a sync; null when it went well */
+  #noteSync(error: unknown): void {
+    if (error === null || this.#syncError !== undefined) return;
+    this.#syncError = error;
+    this.onSyncFailure?.(reasonOf(error));
   }
 
   #syncSoon(): void {
@@ -100,8 +118,9 @@ class FileStore implements JournalStore {
     this.#timer = undefined;
     this.#dirty = false;
     this.#syncing = true;
-    fdatasync(this.#fd, () => {
+    fdatasync(this.#fd, (error) => {
       this.#syncing = false;
+      if (!this.#closed) this.#noteSync(error);
       if (this.#dirty) {
         if (this.#waiting.length > 0) this.#startSync();
         else this.#syncSoon();
@@ -121,6 +140,7 @@ class FileStore implements JournalStore {
   }
 
   syncNow(): void {
+    if (this.#syncError !== undefined) throw this.#syncError;
     fdatasyncSync(this.#fd);
   }
 
@@ -131,6 +151,8 @@ class FileStore implements JournalStore {
     closeSync(this.#fd);
   }
 }
+
+const reasonOf = (error: unknown): string => systemCode(error) ?? String(error);
 
 function endsWithNewline(fd: number, size: number): boolean {
   const last = Buffer.alloc(1);

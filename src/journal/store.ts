@@ -13,8 +13,13 @@ export interface JournalStore {
   readonly unwritten: { lines: number; reason: string | undefined };
   /** Tries once more to write what is kept, and resolves when everything written is on the disk. */
   flush(): Promise<void>;
-  /** Returns when everything written is on the disk. @throws what the file system says */
+  /** Returns when everything written is on the disk. @throws what the file system says, or has said before */
   syncNow(): void;
+  /**
+   * Told once, with the reason, when the disk does not confirm what was written: those lines can be read, and a power cut
+   * may cost them.
+   */
+  onSyncFailure?: ((reason: string) => void) | undefined;
   close(): void;
 }
 

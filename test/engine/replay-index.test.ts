@@ -41,7 +41,9 @@ it('J13 a call takes its own line, else an unused answer of its key: same path f
         const rules = readRules(rows);
         for (const call of calls) {
           const taken = call.own ? index.takeOwn(call.key, call.path, call.nth) : index.takeAny(call.key, call.path);
-          expect(taken?.kept).toBe(call.own ? rules.own(call.key, call.path, call.nth) : rules.any(call.key, call.path));
+          expect(taken?.kept).toBe(
+            call.own ? rules.own(call.key, call.path, call.nth) : rules.any(call.key, call.path),
+          );
         }
       },
     ),

@@ -12,7 +12,7 @@ import { testSeed } from '../support/seeds.js';
 import { keyOf } from './support/arbitraries.js';
 
 type Fault = { refuse: string } | { part: number } | 'none';
-const disk = vi.hoisted(() => ({ faults: [] as unknown[] }));
+const disk = vi.hoisted(() => ({ faults: [] as unknown[], syncs: [] as (string | undefined)[] }));
 
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
@@ -25,11 +25,21 @@ vi.mock('node:fs', async (original) => {
       const part = Math.min(bytes.length, Math.floor(fault.part * bytes.length));
       return part === 0 ? 0 : fs.writeSync(fd, bytes, 0, part);
     },
+    fdatasyncSync: (fd: number): void => {
+      const code = disk.syncs.shift();
+      if (code !== undefined) throw Object.assign(new Error(code), { code });
+      fs.fdatasyncSync(fd);
+    },
+    fdatasync: (fd: number, callback: (error: Error | null) => void): void => {
+      const code = disk.syncs.shift();
+      fs.fdatasync(fd, (error) => callback(code === undefined ? error : Object.assign(new Error(code), { code })));
+    },
   };
 });
 
 afterEach(() => {
   disk.faults = [];
+  disk.syncs = [];
 });
 
 function tempFile(): string {
@@ -97,5 +107,29 @@ describe('R5 R6 a journal on a failing disk', () => {
     await store.flush();
     store.close();
     expect(readFileSync(path)).toEqual(Buffer.concat([1, 2, 3, 4].map(line)));
+  });
+});
+
+describe('R5 a journal on a disk that does not confirm what was written', () => {
+  it.each(['each', 'group'] as const)('%s: it is told once, and the lines count as written', async (sync) => {
+    const path = tempFile();
+    const store = openFileStore(path, { sync });
+    const told: string[] = [];
+    store.onSyncFailure = (reason) => told.push(reason);
+    expect(store.append(line(1))).toBe(true);
+    await store.flush();
+    expect(told).toEqual([]);
+    disk.syncs = ['EIO', 'ENOSPC'];
+    expect(store.append(line(2))).toBe(true);
+    await store.flush();
+    expect(store.append(line(3))).toBe(true);
+    await store.flush();
+    expect(told).toEqual(['EIO']);
+    expect(store.unwritten).toEqual({ lines: 0, reason: undefined });
+    expect(numbersIn(path)).toEqual([1, 2, 3]);
+    // A later success says nothing of the earlier lines.
+    disk.syncs = [];
+    expect(() => store.syncNow()).toThrow('EIO');
+    store.close();
   });
 });
