@@ -214,7 +214,7 @@ function findDifferences(run: PreparedRun, source: SourceRun): string[] {
     const [before, now] = [record.options[name], run.options[name]];
     if (before === now) continue;
     notices.push(
-      `The ${name} is now ${String(now ?? 'the default')}; the source run had ${String(before ?? 'the default')}. Reused answers keep theirs.`,
+      `The ${name} is now ${String(now ?? 'the default')}; the source run had ${before === '' ? 'none' : String(before ?? 'the default')}. Reused answers keep theirs.`,
     );
   }
   notices.push(...describeLimitChanges(record.options, run.options));

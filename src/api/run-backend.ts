@@ -3,9 +3,13 @@ import type { AgentBackend } from '../agents/backend.js';
 import type { PreparedRun } from './prepare-run.js';
 
 /** What a backend of the run is made from. */
-export type BackendInputs = Pick<PreparedRun, 'options' | 'sources' | 'source' | 'startFolder' | 'config' | 'places'>;
+export type BackendInputs = Pick<
+  PreparedRun,
+  'options' | 'sources' | 'source' | 'script' | 'argsJson' | 'startFolder' | 'config' | 'places'
+>;
 
 export interface RunBackend {
+  /** Empty where there is none: only calls that name theirs can be executed. */
   name: string;
   madeUp: boolean;
   /** How it was found, where nobody had chosen one. */

@@ -39,7 +39,8 @@ function resolveSetting(setting: Setting & { option: SettingOption }, layers: Se
     checkRange(setting, flag, given, 'WF_USAGE');
     return { value: given as SettingValue['value'], source: { from: 'given', place: flag } };
   }
-  if (layers.record !== undefined) {
+  // Empty: nobody had chosen a backend then, and none was found.
+  if (layers.record !== undefined && layers.record[option] !== '') {
     return { value: layers.record[option] as SettingValue['value'], source: { from: 'record' } };
   }
   const text = layers.env[variable];

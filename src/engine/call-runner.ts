@@ -125,7 +125,8 @@ export function createCallRunner(
       const controller = new AbortController();
       controllers.set(call.n, controller);
       const chosen = chooseBackend(given?.backend);
-      const backend = chosen instanceof Promise ? await chosen.catch(refuseBackend) : chosen;
+      const backend =
+        chosen instanceof Promise ? await chosen.catch((error) => refuseBackend(call.label, error)) : chosen;
       if (controller.signal.aborted && !again.has(call.n)) return { kind: 'cancelled', usage: undefined, attempts: 0 };
       if (backend !== undefined && 'kind' in backend) return backend;
       if (backend === undefined)

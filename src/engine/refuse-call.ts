@@ -22,10 +22,12 @@ export const refuseAllCalls = (message: string): CallOutcome => ({
   attempts: 0,
 });
 
-/** The backend of the run cannot be made. */
-export const refuseBackend = (error: unknown): CallOutcome => {
+/** The backend of the run, which this call is for, cannot be made. */
+export const refuseBackend = (label: string, error: unknown): CallOutcome => {
   const { remedy } = error as { remedy?: string };
-  return refuseAllCalls(remedy === undefined ? messageOf(error) : `${messageOf(error)} ${remedy}`);
+  return refuseAllCalls(
+    `Call ${JSON.stringify(label)}: ${messageOf(error)}${remedy === undefined ? '' : ` ${remedy}`}`,
+  );
 };
 
 export const wordAlias = (alias: string, backend: string): string =>

@@ -69,7 +69,7 @@ function describeStart(event: StartedEvent, paint: Paint): string {
   const madeUp = event.madeUp ? ', its answers are made up' : '';
   const why = event.backendWhy === undefined ? '' : ` (${cleanLine(event.backendWhy, 300)})`;
   // Id and folder are never cut: a person may have nothing but this line.
-  return `${paint.strong(`run ${event.runId} started`)}: ${cleanLine(event.workflow)}, backend ${event.backend}${why}${madeUp}, ${plural(
+  return `${paint.strong(`run ${event.runId} started`)}: ${cleanLine(event.workflow)}, backend ${event.backend || 'none'}${why}${madeUp}, ${plural(
     event.concurrency,
     'call',
   )} at once${from}, folder ${event.folder}`;

@@ -15,7 +15,7 @@ export function summarizeInMarkdown(finished: FinishedEvent, started: StartedEve
   const lines = [
     `## wf: ${escapeText(started?.workflow ?? 'run')} ${finished.status}`,
     '',
-    `Run \`${finished.runId}\`${started ? `, backend ${escapeText(started.backend)}` : ''}, ${formatDuration(finished.durationMs)}, exit code ${finished.exitCode}.`,
+    `Run \`${finished.runId}\`${started ? `, backend ${escapeText(started.backend || 'none')}` : ''}, ${formatDuration(finished.durationMs)}, exit code ${finished.exitCode}.`,
     ...(started?.madeUp ? ['', 'The answers are made up: no agent gave them.'] : []),
     ...(error ? ['', `**${escapeText(error.code)}**: ${escapeText(error.message)}`] : []),
     ...(reset === undefined ? [] : ['', `Until ${escapeText(reset)}.`]),

@@ -33,7 +33,10 @@ export function summarizeRun(
   const { counts } = finished;
   const lines = [
     headlineOf(finished, paint),
-    row('run', `${finished.runId}${started ? ` (${cleanLine(started.workflow)}, backend ${started.backend})` : ''}`),
+    row(
+      'run',
+      `${finished.runId}${started ? ` (${cleanLine(started.workflow)}, backend ${started.backend || 'none'})` : ''}`,
+    ),
     ...(started?.resumedFrom
       ? [
           row(

@@ -51,10 +51,11 @@ describe('a complete run replays without its backend', () => {
   });
 });
 
-describe('a run for which no backend was chosen', () => {
-  // Programs of the machine must not be found.
-  const EMPTY = { PATH: '/nowhere', CLAUDE_CODE_EXECUTABLE: undefined };
+// Programs of the machine must not be found.
+const EMPTY = { PATH: '/nowhere', CLAUDE_CODE_EXECUTABLE: undefined };
+const PAID = `#!/bin/sh\nPATH=/usr/bin:/bin\ncat > asked\necho '{"wf":"usage","in":1,"out":1,"usd":0.01}' >&2\necho reviewed\n`;
 
+describe('a run for which no backend was chosen', () => {
   it('ends at once where none is found, and says what was looked for and how to mend it; mock is never taken', async () => {
     const project = makeProject({ files: { 'flow.js': TWO } });
     const run = await runWf(['run', 'flow.js'], { project, env: EMPTY });
@@ -87,6 +88,86 @@ describe('a run for which no backend was chosen', () => {
     expect(record.settingSources.backend).toMatchObject({ from: 'detection' });
     rmSync(project.path('agent.mjs'));
     expect(await resume(project, newestRun(project))).toMatchObject({ code: 0, stdout: 'acp answer acp answer\n' });
+  });
+});
+
+describe('calls that name their own backend, where no other is found', () => {
+  const backends = { command: { rev: { argv: ['./rev.sh'] } } };
+  const makeWith = (body: string, files: Record<string, string> = {}, config: object = { backends }): TestProject => {
+    const project = makeProject({
+      files: {
+        'flow.js': workflow(body),
+        'rev.sh': '#!/bin/sh\nPATH=/usr/bin:/bin\ncat >> asked\necho >> asked\necho reviewed\n',
+        '.claude/wf.json': JSON.stringify(config),
+        ...files,
+      },
+    });
+    chmodSync(project.path('rev.sh'), 0o755);
+    return project;
+  };
+  const asked = (project: TestProject): string[] => project.read('asked').split('\n').filter(Boolean);
+  const start = (project: TestProject, ...flags: string[]) =>
+    runWf(['run', 'flow.js', ...flags], { project, env: EMPTY });
+  const NAMED = "agent('one', { backend: 'rev' })";
+
+  it('need none: the run starts, says so, and can be resumed and replayed', async () => {
+    const project = makeWith(`return [await ${NAMED}, await agent('two' + (args ?? ''), { backend: 'rev' })]`);
+    const run = await start(project, '--reporter', 'jsonl=events.out', '--reporter', 'plain');
+    expect([run.code, JSON.parse(run.stdout)]).toEqual([0, ['reviewed', 'reviewed']]);
+    expect(run.stderr).toMatch(/backend none \(none was chosen and none found; calls have to name theirs\)/);
+    expect(JSON.parse(project.read('events.out').split('\n')[0] ?? '')).toMatchObject({ backend: '' });
+    const first = newestRun(project);
+    const changed = await runWf(['run', '--resume-from', first, '--args-text', '!'], { project, env: EMPTY });
+    expect(changed.code).toBe(0);
+    expect(asked(project)).toEqual(['one', 'two', 'two!']);
+    // Nothing is left that could answer, and nothing is needed.
+    rmSync(project.path('.claude/wf.json'));
+    expect(await runWf(['run', '--resume-from', first], { project, env: EMPTY })).toMatchObject({ code: 0 });
+    expect(await runWf(['plan', '--resume-from', first], { project, env: EMPTY })).toMatchObject({ code: 0 });
+    expect((await runWf(['show', first], { project, env: EMPTY })).stdout).toMatch(/^backend +none$/m);
+  });
+
+  it('a call that names none stops the run, says which and how to mend it; a resume takes what was set since', async () => {
+    const project = makeWith(`return [await ${NAMED}, await agent('two', { label: 'second' })]`);
+    const run = await start(project);
+    expect(run.code).toBe(6);
+    expect(run.stderr).toMatch(/WF_BACKEND_SETUP: Call "second": It names no backend, none was chosen by --backend/);
+    expect(run.stderr).toMatch(/Looked for claude: .*; gemini: .*; ai-sdk: .*Name one in the call, or set WF_BACKEND/);
+    expect(readState(project)).toMatchObject({ counts: { ok: 1, noResult: 1 } });
+    const again = await runWf(['run', '--resume-from', newestRun(project)], {
+      project,
+      env: { ...EMPTY, WF_BACKEND: 'rev' },
+    });
+    expect([again.code, JSON.parse(again.stdout)]).toEqual([0, ['reviewed', 'reviewed']]);
+    expect(again.stderr).toContain('The backend is now rev; the source run had none.');
+    expect(readState(project)).toMatchObject({ counts: { reused: 1, executed: 1 } });
+    expect(asked(project)).toEqual(['one', 'two']);
+  });
+
+  it.each([
+    ['by options from the args', "return await agent('one', args)", {}, ['--args', '{"backend":"rev"}']],
+    [
+      'in a child workflow',
+      "return await workflow('kid')",
+      { '.claude/workflows/kid.js': workflow(`return await ${NAMED}`, 'kid') },
+      [],
+    ],
+    ['by a helper', "const o = {}; o['backend'] = 'rev'; return await agent('one', o)", {}, []],
+    ['with a ceiling of money and prices of none', `return await ${NAMED}`, { 'rev.sh': PAID }, ['--budget-usd', '1']],
+  ])('%s', async (_how, body, files, flags) => {
+    const project = makeWith(body, files);
+    expect(await start(project, ...flags)).toMatchObject({ code: 0, stdout: 'reviewed\n' });
+  });
+
+  it.each([
+    ['names none, whatever the config has set up', "return await agent('one')"],
+    ['only speaks of backends', "return await agent('Is the backend sound?', { label: ['frontend', 'backend'][1] })"],
+  ])('a script that %s is refused before anything starts', async (_how, body) => {
+    const project = makeWith(body);
+    const run = await start(project);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toMatch(/WF_BACKEND_UNKNOWN: No backend was chosen .*none was found/);
+    expect(project.runIds()).toEqual([]);
   });
 });
 

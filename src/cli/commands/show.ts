@@ -27,7 +27,7 @@ function describeRun(run: RunView): string {
   text += row('started', run.startedAt);
   if (run.endedAt !== null)
     text += row('ended', `${run.endedAt} (${formatDuration(Date.parse(run.endedAt) - Date.parse(run.startedAt))})`);
-  text += row('backend', `${run.backend}${run.madeUp ? ' (answers are made up)' : ''}`);
+  text += row('backend', `${run.backend || 'none'}${run.madeUp ? ' (answers are made up)' : ''}`);
   text += row('folder', run.folder);
   text += row(
     'tokens',
