@@ -1,6 +1,7 @@
 /**
  * Finds the JSON that an agent meant as its answer: the whole text, else the last fenced block that is JSON, else the last
- * outermost object or array. One pass. A value that is cut off gives none of its inner parts away as the answer.
+ * outermost object or array. One pass. A value that is cut off, at its end or at its beginning, gives none of its inner
+ * parts away as the answer.
  */
 
 /** `undefined` when the text holds no JSON. */
@@ -42,11 +43,26 @@ function lastOutermost(text: string): { value: unknown } | undefined {
     if (end.complete) pieces.push([at, end.at]);
     at = nextOpening(text, end.at);
   }
+  const last = pieces.at(-1)?.[1];
+  // A part of another value, or of a string in it.
+  if (last !== undefined && (closesMore(text, last) || closesMore(text, skipString(text, last - 1)))) return undefined;
   for (const [start, end] of pieces.slice(-MAX_TRIED).reverse()) {
     const found = parse(text.slice(start, end));
     if (found) return found;
   }
   return undefined;
+}
+
+/** More is closed here than is opened: it was opened before. */
+function closesMore(text: string, from: number): boolean {
+  let open = 0;
+  for (let at = from; at < text.length; ) {
+    const char = text[at];
+    if (char === '{' || char === '[') open++;
+    else if ((char === '}' || char === ']') && --open < 0) return true;
+    at = char === '"' ? skipString(text, at) : at + 1;
+  }
+  return false;
 }
 
 function nextOpening(text: string, from: number): number {

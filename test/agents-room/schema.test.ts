@@ -140,6 +140,9 @@ describe('the JSON of an answer (B-103, B-125)', () => {
     '{"a" 1}',
     '```json\n{oops\n```',
     '"open',
+    '{"a":1}]}',
+    '{"a":1},"b":{"c":2}}',
+    '{result: {"a":1}}',
   ])('%j holds none', (text) => expect(extractJson(text)).toBeUndefined());
 
   test('any JSON value is found in any prose around it', () => {
@@ -159,6 +162,18 @@ describe('the JSON of an answer (B-103, B-125)', () => {
         expect(extractJson(`${before}${text} That is all.`)).toEqual({ value: JSON.parse(text) });
       }),
       { seed: testSeed(), numRuns: 1_000 },
+    );
+  });
+
+  test('B-160 no part of a value is taken for it, wherever it was cut', () => {
+    const value = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
+    fc.assert(
+      fc.property(value, fc.boolean(), fc.nat(), (json, pretty, where) => {
+        const text = JSON.stringify(json, null, pretty ? 2 : undefined);
+        const cut = 1 + (where % (text.length - 1));
+        expect([text.slice(0, cut), text.slice(cut)].map(extractJson)).toEqual([undefined, undefined]);
+      }),
+      { seed: testSeed(), numRuns: 2_000 },
     );
   });
 
