@@ -1,11 +1,7 @@
 /** Runs `codex exec` for one turn of a thread. */
 import { Buffer } from 'node:buffer';
 import { type AgentRunContext, BackendError } from '../backend.js';
-import { describeStartFailure } from '../start-failure.js';
-import { runCommand } from '../run-command.js';
-import { createJsonLines } from '../json-lines.js';
-import { createStayLimit } from '../stay-limit.js';
-import { endOf } from '../whole-words.js';
+import { runTurn, type TurnEnd } from '../run-turn.js';
 import type { CodexMessage } from './codex-messages.js';
 import { createTurn, type Turn } from './read-turn.js';
 
@@ -20,20 +16,14 @@ export interface CodexStart {
   stayMs: number;
 }
 
-export interface CodexEnd {
+export interface CodexEnd extends TurnEnd {
   turn: Turn;
-  exitCode: number | null;
-  signal: string | null;
   /** Why we ended it: going on made no sense. */
   stopped: string | undefined;
-  /** The end of what it said on stderr. */
-  stderr: string;
 }
 
-const MAX_STDERR = 8_000;
-const STOP_GRACE_MS = 2_000;
-
 export async function runCodex(start: CodexStart, context: AgentRunContext): Promise<CodexEnd> {
+  const { argv, cwd, env, prompt, stayMs } = start;
   const stopping = new AbortController();
   let stopped: string | undefined;
   let waiting: NodeJS.Timeout | undefined;
@@ -54,47 +44,25 @@ export async function runCodex(start: CodexStart, context: AgentRunContext): Pro
       waiting = undefined;
     },
   });
-  const stay = createStayLimit((ms) => {
-    context.onEvent({
-      type: 'progress',
-      text: `codex did not exit within ${ms} ms after the end of its turn; it is ended.`,
-    });
-    stopping.abort();
-  });
-  let stderr = '';
-  const keep = (text: string): void => {
-    stderr = endOf(`${stderr}${text}`, MAX_STDERR);
-  };
-  const lines = createJsonLines(
-    (value) => {
-      turn.take((value ?? {}) as CodexMessage);
-      if (turn.ended) stay.restart(start.stayMs);
-    },
-    (line) => keep(`${line}\n`),
-  );
   try {
-    const end = await runCommand({
-      argv: start.argv,
-      cwd: start.cwd,
-      env: start.env,
-      input: Buffer.from(start.prompt),
-      maxBytes: Number.POSITIVE_INFINITY,
-      signal: AbortSignal.any([context.signal, stopping.signal]),
-      graceMs: () => (context.signal.aborted ? context.graceMs : Math.min(context.graceMs, STOP_GRACE_MS)),
-      onStdout: (chunk) => lines.push(chunk),
-      onStderr: (chunk) => keep(chunk.toString('utf8')),
-      onProcess: (pid) => context.onProcess(pid),
-      onProcessEnd: (pid) => context.onProcessEnd(pid),
-    });
-    lines.end();
-    if (end.startError !== undefined) throw describeStartFailure('codex', end.startError, start.cwd);
-    if (end.leftovers > 0 && !context.signal.aborted) {
-      const text = `codex ended while ${end.leftovers} process(es) of it still ran; they were ended.`;
-      context.onEvent({ type: 'progress', text });
-    }
-    return { turn, exitCode: end.exitCode, signal: end.signal, stopped, stderr };
+    const end = await runTurn(
+      {
+        name: 'codex',
+        lastWord: 'the end of its turn',
+        argv,
+        cwd,
+        env,
+        input: Buffer.from(prompt),
+        stopping,
+        take(message) {
+          turn.take(message as CodexMessage);
+          return turn.ended ? stayMs : undefined;
+        },
+      },
+      context,
+    );
+    return { ...end, turn, stopped };
   } finally {
-    stay.clear();
     clearTimeout(waiting);
   }
 }

@@ -10,6 +10,7 @@ import { describeStartFailure } from '../start-failure.js';
 import { describeExit } from './exit-meaning.js';
 import { createStderrReader } from './read-stderr.js';
 import { runCommand } from '../run-command.js';
+import { tellLeftovers } from '../run-turn.js';
 import { writeSchemaFile } from '../schema-file.js';
 
 export interface CommandOptions {
@@ -105,12 +106,7 @@ async function execute(
   }
   const text = end.stdout.toString('utf8');
   if (end.exitCode !== 0) throw describeExit(name, end, stderr, text);
-  if (end.leftovers > 0) {
-    context.onEvent({
-      type: 'progress',
-      text: `${name} ended while ${end.leftovers} process(es) of it still ran; they were ended.`,
-    });
-  }
+  tellLeftovers(name, end.leftovers, context);
   const answer: AgentAnswer = { text: request.schema ? text : text.replace(/\r?\n$/, '') };
   if (usage) answer.usage = usage;
   return answer;
