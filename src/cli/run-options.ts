@@ -1,19 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { SETTINGS, type SettingOption } from '../config/settings.js';
 import { parseCommandLine, type RunWorkflowOptions } from '../index.js';
-import { EFFORTS, PERMISSIONS } from '../shared/agent-options.js';
 import { messageOf, WfError } from '../shared/errors.js';
 import { isNewRunId } from '../shared/ids.js';
 import type { RunFlags } from './commands/run-flags.js';
 import { readArgs } from './read-args.js';
-import {
-  orNone,
-  readChoice,
-  readCount,
-  readDollars,
-  readDuration,
-  readMegabytes,
-  readTokens,
-} from '../shared/read-values.js';
+import { readChoice, readCount } from '../shared/read-values.js';
 
 /** The library's options for one command line. */
 export function readRunOptions(script: string | undefined, flags: RunFlags): RunWorkflowOptions {
@@ -27,7 +19,6 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
   if (flags.dryRun && flags.backend !== undefined && flags.backend !== 'mock') {
     throw new WfError('WF_USAGE', '--dry-run runs on mock; it cannot be given together with another --backend.');
   }
-  const backend = flags.dryRun ? 'mock' : flags.backend;
   return {
     ...(script === '-' ? { source: { text: readStdin(), filename: 'stdin.js' } } : { script }),
     resumeFrom: flags.resumeFrom,
@@ -37,28 +28,25 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
     runId: flags.runId,
     args: args?.value,
     hasArgs: args === undefined ? undefined : true,
-    backend,
+    ...readSettings(flags),
+    ...(flags.dryRun ? { backend: 'mock' } : {}),
     command: flags.command === undefined ? undefined : parseCommandLine(flags.command),
     mock: flags.mock,
-    model: flags.model,
-    effort: readChoice('--effort', flags.effort, EFFORTS),
-    permission: readChoice('--permission', flags.permission, PERMISSIONS),
-    concurrency: readCount('--concurrency', flags.concurrency),
-    maxAgents: readCount('--max-agents', flags.maxAgents),
-    budgetTokens: orNone(readTokens, '--budget', flags.budget),
-    budgetUsd: orNone(readDollars, '--budget-usd', flags.budgetUsd),
-    minFreeMemMb: orNone(readMegabytes, '--min-free-mem', flags.minFreeMem),
-    timeoutMs: orNone(readDuration, '--timeout', flags.timeout),
-    idleTimeoutMs: orNone(readDuration, '--idle-timeout', flags.idleTimeout),
-    retries: readCount('--retries', flags.retries),
-    turnTimeoutMs: readDuration('--turn-timeout', flags.turnTimeout),
-    memoryMb: readMegabytes('--memory', flags.memory),
     runsDir: flags.runsDir,
     record: flags.record,
     keep: readCount('--keep', flags.keep),
     fsync: readChoice('--fsync', flags.fsync, ['group', 'each']),
     allowFailures: flags.allowFailures,
   };
+}
+
+/** By the one table that environment and config are read by. */
+function readSettings(flags: RunFlags): Pick<RunWorkflowOptions, SettingOption> {
+  const given = SETTINGS.flatMap(({ option, key, flag, read }) => {
+    const text = flags[key];
+    return text === undefined ? [] : [[option, read(flag, text)]];
+  });
+  return Object.fromEntries(given);
 }
 
 function readStdin(): string {

@@ -13,7 +13,7 @@ import {
 export interface Setting {
   /** In the options of a run. */
   option: string;
-  /** In the config. */
+  /** In the config; the flag's own name in the other spelling (`maxAgents`, `--max-agents`). */
   key: string;
   flag: string;
   variable: string;

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import type { SettingKey } from '../../config/settings.js';
 import { examples } from '../examples.js';
 
-/** Flags of `wf run` as commander gives them. */
-export interface RunFlags {
+/** Flags of `wf run` as commander gives them: a setting by its key in the config. */
+export interface RunFlags extends Partial<Record<SettingKey, string>> {
   resumeFrom?: string;
   plan?: boolean;
   match?: string;
@@ -13,24 +14,10 @@ export interface RunFlags {
   argsFile?: string;
   argsText?: string;
   arg?: string[];
-  backend?: string;
   command?: string;
   mock?: string;
   dryRun?: boolean;
-  model?: string;
-  effort?: string;
-  permission?: string;
-  concurrency?: string;
-  maxAgents?: string;
-  budget?: string;
-  budgetUsd?: string;
-  minFreeMem?: string;
   confirmAbove?: string;
-  timeout?: string;
-  idleTimeout?: string;
-  retries?: string;
-  turnTimeout?: string;
-  memory?: string;
   runsDir?: string;
   keep?: string;
   fsync?: string;
