@@ -1,18 +1,7 @@
 /** The `codex` backend with a program that speaks like Codex and asks no model. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 import { type CodexOptions, createCodexBackend } from '../../src/agents/codex/codex-backend.js';
 import type { Step } from './conformance.js';
-
-export const SCRIPTED_CODEX = join(
-  ...[import.meta.dirname, '..', '..', 'fixtures', 'agents', 'testing', 'scripted-codex.mjs'],
-);
-
-const folder = mkdtempSync(join(tmpdir(), 'wf-codex-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-let files = 0;
+import { scriptedProgram } from './scripted-program.js';
 
 export interface CodexStart {
   argv: string[];
@@ -22,33 +11,20 @@ export interface CodexStart {
   cwd: string;
 }
 
+const { program, folder, variables, script } = scriptedProgram<CodexStart>('codex');
+export { program as SCRIPTED_CODEX };
+
 /** @param steps what the program does in each attempt; see the program itself */
 export function scriptedCodex(steps: readonly object[], options: CodexOptions = {}) {
-  const file = join(folder, `steps-${files++}.json`);
-  const log = `${file}.log`;
-  writeFileSync(file, JSON.stringify(steps));
+  const scripted = script(steps);
   const backend = createCodexBackend({
     ...options,
-    settings: { executable: SCRIPTED_CODEX, ...options.settings },
+    settings: { executable: program, ...options.settings },
     folder: options.folder ?? folder,
-    env: {
-      PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
-      HOME: folder,
-      SCRIPTED_CODEX: file,
-      CODEX_LOGGED_IN: '1',
-      SCRIPTED_CODEX_LOG: log,
-      ...options.env,
-    },
-    allowEnv: ['SCRIPTED_CODEX', 'SCRIPTED_CODEX_LOG', 'CODEX_LOGGED_IN'],
+    env: { ...scripted.env, CODEX_LOGGED_IN: '1', ...options.env },
+    allowEnv: [...variables, 'CODEX_LOGGED_IN'],
   });
-  const starts = (): CodexStart[] =>
-    existsSync(log)
-      ? readFileSync(log, 'utf8')
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line))
-      : [];
-  return { backend, starts };
+  return { backend, starts: scripted.starts };
 }
 
 const FAILURES: Record<string, string> = {
