@@ -20,6 +20,7 @@ import {
   waitUntilLater,
   workflow,
 } from './cli-kit.js';
+import { listRuns } from './support/runs.js';
 
 describe('SIGINT cancels', () => {
   it('C1 C5 C6 H9: the run ends in under 5 s with nothing left, says so honestly, and can be resumed', async () => {
@@ -181,10 +182,10 @@ await agent('last', { label: 'last' })`),
     expect(performance.now() - second).toBeLessThan(2_300);
     await expectAllGone(family, 2_000);
     expect(hasState(project)).toBe(false);
-    const [row] = JSON.parse((await runWf(['ls', '--json'], { project })).stdout);
+    const [row] = await listRuns(project);
     expect(row).toMatchObject({ status: 'interrupted' });
     backend.setRules([]);
-    expect(await runWf(['run', '--resume-from', row.runId], { project })).toMatchObject({ code: 0 });
+    expect(await runWf(['run', '--resume-from', row?.runId ?? ''], { project })).toMatchObject({ code: 0 });
     expect(backend.ledger.starts('A')).toHaveLength(1);
   });
 
@@ -316,9 +317,9 @@ describe('SIGKILL of wf', () => {
     await expectAllGone(family, 3_000);
 
     backend.setRules([]);
-    const [row] = JSON.parse((await runWf(['ls', '--json'], { project })).stdout);
+    const [row] = await listRuns(project);
     expect(row).toMatchObject({ status: 'interrupted', endedAt: null });
-    expect(await runWf(['run', '--resume-from', row.runId], { project })).toMatchObject({ code: 0 });
+    expect(await runWf(['run', '--resume-from', row?.runId ?? ''], { project })).toMatchObject({ code: 0 });
     expect(['A', 'B', 'C'].map((label) => backend.ledger.starts(label).length)).toEqual([1, 2, 1]);
   });
 

@@ -8,7 +8,7 @@ import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { MOCK, newestRun, readState, THREE, workflow } from './cli-kit.js';
 import { needTool } from './support/need-tool.js';
-import { idOf, killRun, run } from './support/runs.js';
+import { idOf, killRun, listRuns, run } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
 const ROUNDS = Math.max(10, Number(process.env.WF_SOAK ?? 1));
@@ -63,7 +63,7 @@ it(`O2: killed on the line that first names it, a run is known, interrupted and 
     await wf.done;
     ids.push(idOf(wf.stderr));
   }
-  const listed = JSON.parse((await runWf(['ls', '--json'], { project })).stdout) as { runId: string; status: string }[];
+  const listed = await listRuns(project);
   expect(listed.map(({ runId }) => runId).sort()).toEqual(ids.toSorted());
   for (const one of listed) {
     expect(one).toMatchObject({ status: 'interrupted' });

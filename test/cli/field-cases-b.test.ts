@@ -7,7 +7,7 @@ import { makeFakeBackend } from '../support/fake-backend.js';
 import { journalFile, journalLine, waitForJournalLines } from '../support/journal.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
-import { copyProject, hitsIn, idOf, killRun, linesOf, madeIn, run, snapshot } from './support/runs.js';
+import { copyProject, hitsIn, idOf, killRun, linesOf, listRuns, madeIn, run, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
 const meta = (name: string): string => `export const meta = { name: '${name}', description: 'A case' }\n`;
@@ -211,7 +211,7 @@ it('B-029 B-032 a state.json that is empty, half or a folder takes no other run 
   rmSync(state(2));
   mkdirSync(state(2));
   const before = ids.map((id) => snapshot(project.runDir(id)));
-  const ls = JSON.parse((await runWf(['ls', '--json'], { project })).stdout) as { runId: string; damaged?: string }[];
+  const ls = await listRuns(project);
   expect(ls.map(({ runId }) => runId).sort()).toEqual([...ids].sort());
   const damaged = (i: number): string | undefined => ls.find(({ runId }) => runId === ids[i])?.damaged;
   expect([0, 1, 2, 3].map(damaged)).toEqual([

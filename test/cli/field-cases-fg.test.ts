@@ -18,6 +18,7 @@ import {
   waitUntilLater,
   workflow,
 } from './cli-kit.js';
+import { listRuns } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
 const LABELS = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, i) => `item ${i + 1}`));
@@ -162,7 +163,7 @@ return await workflow('child')`,
     expect(ends.filter(({ status }) => status === 'no-result').length).toBeGreaterThanOrEqual(3);
     const shown = JSON.parse((await runWf(['show', id, '--json'], { project })).stdout);
     expect(shown.calls.map(({ status }: { status: string }) => status)).toEqual(['ok', ...Array(5).fill('no-result')]);
-    const [row] = JSON.parse((await runWf(['ls', '--json'], { project })).stdout);
+    const [row] = await listRuns(project);
     expect(row).toMatchObject({ status: 'cancelled', counts: { noResult: 5 } });
   });
 
@@ -188,14 +189,14 @@ return await workflow('child')`,
       } else backend.openGate('B');
       expect(await run.exited).toMatchObject({ code });
       await expectAllGone(family, 3_000);
-      const [row] = JSON.parse((await runWf(['ls', '--json'], { project })).stdout);
-      expect(row.status).toBe(status);
+      const [row] = await listRuns(project);
+      expect(row?.status).toBe(status);
       expect(hasState(project)).toBe(times === 1);
       expect(backend.ledger.starts('C')).toHaveLength(0);
       // What finished in a drain is kept; what finished after a cancel is no answer.
       expect(answeredLabels(project)).toEqual(signal === 'SIGINT' ? ['A'] : ['A', 'B']);
       backend.openAllGates();
-      expect(await runWf(['run', '--resume-from', row.runId], { project })).toMatchObject({ code: 0 });
+      expect(await runWf(['run', '--resume-from', row?.runId ?? ''], { project })).toMatchObject({ code: 0 });
       expect(backend.ledger.starts('A')).toHaveLength(1);
     },
   );

@@ -10,7 +10,7 @@ import { runWf, startWf, type WfHandle } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { MOCK, newestRun, readState, THREE, workflow } from './cli-kit.js';
-import { copyProject, killRun, snapshot } from './support/runs.js';
+import { copyProject, killRun, listRuns, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
 type Backend = ReturnType<typeof makeFakeBackend>;
@@ -66,8 +66,7 @@ it('H3: history is listed and read by a new process, from a folder inside the pr
   const copy = copyProject(project);
   spawnSync('chmod', ['-R', 'a-w', copy]);
   for (const cwd of [project.path('deep/inside'), copy, join(copy, 'deep')]) {
-    const listed = await runWf(['ls', '--json'], { project, cwd });
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ runId: id, status: 'interrupted', counts: { ok: 1 } }]);
+    expect(await listRuns(project, { cwd })).toMatchObject([{ runId: id, status: 'interrupted', counts: { ok: 1 } }]);
     const shown = await runWf(['show', id, '--json'], { project, cwd });
     expect(JSON.parse(shown.stdout)).toMatchObject({ calls: [{ label: 'A', status: 'ok' }, { label: 'B' }] });
   }
@@ -153,9 +152,7 @@ it('B-049: a deliberate stop is recorded with its time, listed as such later, an
   await wf.done;
   const id = newestRun(project);
   const { endedAt } = readState(project, id) as unknown as { endedAt: string };
-  expect(JSON.parse((await runWf(['ls', '--json'], { project })).stdout)).toMatchObject([
-    { runId: id, status: 'cancelled', endedAt },
-  ]);
+  expect(await listRuns(project)).toMatchObject([{ runId: id, status: 'cancelled', endedAt }]);
   const shown = (await runWf(['show', id], { project })).stdout;
   expect(shown).toMatch(/^status +cancelled$/m);
   expect(shown).toContain(`ended      ${endedAt}`);
@@ -188,7 +185,7 @@ describe('H12: what this wf does not understand', () => {
     expect(await runWf(['recover'], { project })).toMatchObject({ code: 2 });
     expect(backend.ledger.starts()).toHaveLength(starts);
     expect(project.runIds()).toEqual([id]);
-    const listed = JSON.parse((await runWf(['ls', '--json'], { project })).stdout);
+    const listed = await listRuns(project);
     expect(listed).toMatchObject([{ runId: id, unsupported: expect.stringContaining('version 99') }]);
     expect(listed[0]).not.toHaveProperty('damaged');
   });
@@ -224,7 +221,7 @@ it('B-050: a live run is seen from another process with its pid, host and last s
   const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
   await backend.waitForStart('A');
   const id = newestRun(project);
-  expect(JSON.parse((await runWf(['ls', '--json'], { project })).stdout)).toMatchObject([
+  expect(await listRuns(project)).toMatchObject([
     { runId: id, status: 'running', owner: { pid: wf.pid, host: expect.any(String), heartbeat: expect.any(String) } },
   ]);
   expect((await runWf(['show', id], { project })).stdout).toMatch(

@@ -9,7 +9,7 @@ import { seededRandom, testSeed } from '../support/seeds.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { needTool } from './support/need-tool.js';
-import { idOf, killRun, linesOf, run } from './support/runs.js';
+import { idOf, killRun, linesOf, listRuns, run } from './support/runs.js';
 import { readTrace, traced } from './support/trace.js';
 
 const S3 = `export const meta = { name: 'three', description: 'Three calls in sequence' }
@@ -267,7 +267,7 @@ return 'x'.repeat(${size})
 
   // What a kill may leave is ignored.
   const left = temporaryFiles(project.runsDir);
-  const ls = JSON.parse((await runWf(['ls', '--json'], { project })).stdout) as { runId: string; status: string }[];
+  const ls = await listRuns(project);
   expect(ls).toHaveLength(project.runIds().length);
   for (const { runId, status } of ls) {
     const isWhole = existsSync(join(project.runDir(runId), 'state.json'));

@@ -19,7 +19,7 @@ import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { newestRun, THREE } from './cli-kit.js';
-import { killRun, snapshot } from './support/runs.js';
+import { killRun, listRuns, snapshot } from './support/runs.js';
 
 const claimsOf = (project: TestProject, root: string): string => join(project.runsDir, '.claims', root);
 const lockOf = (project: TestProject, root: string): string => join(claimsOf(project, root), 'owner.lock');
@@ -39,7 +39,7 @@ function changeRecord(project: TestProject, id: string, change: (record: { owner
 }
 
 const statusOf = async (project: TestProject, id: string): Promise<string> => {
-  const runs = JSON.parse((await runWf(['ls', '--json'], { project })).stdout) as { runId: string; status: string }[];
+  const runs = await listRuns(project);
   return runs.find((run) => run.runId === id)?.status ?? 'unknown';
 };
 

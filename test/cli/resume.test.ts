@@ -9,7 +9,7 @@ import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { needTool } from './support/need-tool.js';
-import { copyProject, hitsIn, idOf, killRun, linesOf, madeIn, run, snapshot } from './support/runs.js';
+import { copyProject, hitsIn, idOf, killRun, linesOf, listRuns, madeIn, run, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
 const S3 = `export const meta = { name: 'three', description: 'Three calls in sequence' }
@@ -339,10 +339,7 @@ it('R7 a resume is a new run; the folder of the old one stays as it is, to the n
   expect(snapshot(project.runDir(old))).toEqual(before);
   expect(second.id).not.toBe(old);
   expect(second.stderr.split('\n')[0]).toContain(second.id);
-  const ls = JSON.parse((await runWf(['ls', '--json'], { project })).stdout) as {
-    runId: string;
-    resumedFrom: string;
-  }[];
+  const ls = await listRuns(project);
   expect(ls.map(({ runId, resumedFrom }) => [runId, resumedFrom])).toEqual([
     [second.id, old],
     [old, null],
@@ -364,7 +361,7 @@ it('R9 before a resume one sees where the run stopped, also in a copy of the fol
   const id = await killRun(first);
   const before = snapshot(project.dir);
   for (const cwd of [project.dir, copyProject(project)]) {
-    const ls = JSON.parse((await runWf(['ls', '--json'], { project, cwd })).stdout);
+    const ls = await listRuns(project, { cwd });
     expect(ls).toMatchObject([{ runId: id, workflow: 'three', status: 'interrupted', endedAt: null }]);
     const show = JSON.parse((await runWf(['show', id, '--json'], { project, cwd })).stdout);
     expect(show.status).toBe('interrupted');

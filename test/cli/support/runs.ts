@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { RunSummary } from '../../../src/index.js';
 import { type JournalLine, journalFile, readJournal } from '../../support/journal.js';
 import { runWf, type WfHandle, type WfOptions, type WfResult } from '../../support/run-wf.js';
 import type { TestProject } from '../../support/temp-project.js';
@@ -23,6 +24,12 @@ export async function run(
   const id = idOf(ended.stderr);
   const state = JSON.parse(readFileSync(join(project.runDir(id), 'state.json'), 'utf8'));
   return { ...ended, id, result: readResult(ended.stdout), state };
+}
+
+/** The rows of `wf ls`, the newest first. */
+export async function listRuns(project: TestProject, options: Partial<WfOptions> = {}): Promise<RunSummary[]> {
+  const { stdout } = await runWf(['ls', '--json'], { ...options, project });
+  return JSON.parse(stdout) as RunSummary[];
 }
 
 /** The id of the new run: it stands in the first line that a run prints. */
