@@ -8,6 +8,7 @@ import { createVoidStore } from '../journal/memory-store.js';
 import { describeDamage } from '../journal/read-journal.js';
 import { WfError } from '../shared/errors.js';
 import { chooseBackend } from './choose-run-backend.js';
+import type { ExplainedCall } from './explain-run.js';
 import { createHashDeps } from './hash-deps.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { prepareRun } from './prepare-run.js';
@@ -24,15 +25,7 @@ export interface ResumePlan {
   live: number;
   /** Recorded answers that no call has asked for until then. */
   unreached: number;
-  calls: {
-    n: number;
-    label: string;
-    phase: string | null;
-    path: string;
-    key: string;
-    decision: 'hit' | 'live';
-    reason: string;
-  }[];
+  calls: ExplainedCall[];
   savedOutputTokens: number;
   savedUsd: number | null;
   notices: string[];
