@@ -4,18 +4,13 @@ import type { ZodType } from 'zod';
 import { ACP_PRESETS } from './acp/acp-presets.js';
 import type { AgentBackend } from './backend.js';
 import { claudeVariables } from './claude/claude-environment.js';
+import type { ProgramOptions } from './program-options.js';
 
-export interface BackendOptions {
+export interface BackendOptions extends ProgramOptions {
   /** For `command`: the command line as a person wrote it, or its words. */
   command?: string | readonly string[] | undefined;
   /** For `mock`: file with rules, JSON or YAML. */
   mock?: string | undefined;
-  /** Folder that relative paths start from (default: the present one). */
-  folder?: string | undefined;
-  /** Environment from which the allowed variables are taken (default `process.env`). */
-  env?: NodeJS.ProcessEnv | undefined;
-  /** Names of further variables that the agent may see. */
-  allowEnv?: readonly string[] | undefined;
   /** What the config says of this backend, as the kind's `settings` checks it. */
   settings?: unknown;
 }

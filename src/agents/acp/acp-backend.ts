@@ -12,6 +12,7 @@ import {
   BackendError,
   type ProbeResult,
 } from '../backend.js';
+import type { ProgramOptions } from '../program-options.js';
 import { describeStartFailure } from '../start-failure.js';
 import type { AcpSettings } from './acp-settings.js';
 import { linkAgent } from './agent-link.js';
@@ -21,16 +22,10 @@ import { type OpenAgent, openAgent } from './open-agent.js';
 import { initializeAgent } from './open-session.js';
 import { judgeStart, limitStart } from './start-fault.js';
 
-export interface AcpOptions {
+export interface AcpOptions extends ProgramOptions {
   settings: AcpSettings;
   /** For messages; default: the program's name. */
   name?: string | undefined;
-  /** A program with a slash is found from there. Default: the present folder. */
-  folder?: string | undefined;
-  /** Where the allowed variables are taken from (default `process.env`). */
-  env?: NodeJS.ProcessEnv | undefined;
-  /** Names of further variables that the agent may see. */
-  allowEnv?: readonly string[] | undefined;
 }
 
 const CAPABILITIES: BackendCapabilities = {

@@ -9,7 +9,9 @@ import {
   type BackendCapabilities,
   BackendError,
 } from '../backend.js';
+import { wordNoProgram } from '../find-program.js';
 import { askForSchema } from '../native-schema.js';
+import type { ProgramOptions } from '../program-options.js';
 import { STAY_MS } from '../stay-limit.js';
 import { claudeEnvironment } from './claude-environment.js';
 import { CLAUDE_AGENT_TYPES, claudeArguments, claudeMessages } from './claude-input.js';
@@ -24,14 +26,8 @@ import { type ClaudeEnd, runClaude } from './run-claude.js';
 import { createSessionUsage, type SessionUsage } from './session-usage.js';
 import { type ToolSchema, toToolSchema } from './tool-schema.js';
 
-export interface ClaudeOptions {
+export interface ClaudeOptions extends ProgramOptions {
   settings?: ClaudeSettings | undefined;
-  /** Folder that relative paths of the settings start from (default: the present one). */
-  folder?: string | undefined;
-  /** Where the allowed variables are taken from (default `process.env`). */
-  env?: NodeJS.ProcessEnv | undefined;
-  /** Names of further variables that the agent may see. */
-  allowEnv?: readonly string[] | undefined;
   /** How long claude may stay after its result, ms (default 5,000). */
   stayMs?: number | undefined;
 }
@@ -107,7 +103,8 @@ async function ask(
   schema: ToolSchema | undefined,
 ): Promise<ClaudeEnd> {
   const program = findClaude({ executable: settings.executable, folder, env: source });
-  if (program === undefined) throw new BackendError('backend_missing', notFound(settings), { remedy: INSTALL_CLAUDE });
+  if (program === undefined)
+    throw new BackendError('backend_missing', wordNoProgram('claude', settings.executable), { remedy: INSTALL_CLAUDE });
   const { session, cwd } = request;
   const env = claudeEnvironment(source, allowEnv, settings, request);
   const parts = { request, settings, folder, bypass: mayBypass(env), session };
@@ -156,8 +153,3 @@ const failureOf = (
   result: ClaudeMessage,
   usage: CallUsage | undefined,
 ): BackendError => classifyFailure({ result, error, rejectedUntil, retryAfterMs, usage });
-
-const notFound = ({ executable }: ClaudeSettings): string =>
-  executable === undefined
-    ? 'There is no claude program: neither on the PATH nor in the node_modules of the project.'
-    : `backends.claude.executable names ${JSON.stringify(executable)}, and there is no such program.`;

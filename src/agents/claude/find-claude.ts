@@ -1,6 +1,6 @@
 /** Where the `claude` program is. It is never part of this package: the user installs it. */
-import { dirname, join, resolve } from 'node:path';
-import { findProgram } from '../find-program.js';
+import { dirname, join } from 'node:path';
+import { findNamedProgram, findProgram, type ProgramPlaces } from '../find-program.js';
 
 /** Packages that hold the program itself, by platform. Their own start scripts may not have been run. */
 const PACKAGES = ['@anthropic-ai/claude-agent-sdk', '@anthropic-ai/claude-code'];
@@ -8,21 +8,11 @@ const PACKAGES = ['@anthropic-ai/claude-agent-sdk', '@anthropic-ai/claude-code']
 export const INSTALL_CLAUDE =
   'Install Claude Code (npm install -g @anthropic-ai/claude-code), or name its program as backends.claude.executable in .claude/wf.json.';
 
-export interface ClaudePlaces {
-  /** `backends.claude.executable` of the config. */
-  executable: string | undefined;
-  /** Start folder of the run, absolute. */
-  folder: string;
-  env: NodeJS.ProcessEnv;
-}
-
 /** Path of the program, or `undefined`. A program that is named and not there is not replaced by another one. */
-export function findClaude({ executable, folder, env }: ClaudePlaces): string | undefined {
-  const path = env.PATH ?? '';
-  if (executable !== undefined) {
-    return findProgram(executable.includes('/') ? resolve(folder, executable) : executable, path);
-  }
-  return findProgram('claude', path) ?? findInPackages(folder) ?? findInHome(env.HOME);
+export function findClaude(places: ProgramPlaces): string | undefined {
+  const { executable, folder, env } = places;
+  if (executable !== undefined) return findNamedProgram(executable, places);
+  return findProgram('claude', env.PATH ?? '') ?? findInPackages(folder) ?? findInHome(env.HOME);
 }
 
 function findInPackages(start: string): string | undefined {

@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import type { AgentAnswer, AgentBackend, AgentRequest, AgentRunContext, BackendCapabilities } from '../backend.js';
 import { BackendError } from '../backend.js';
 import { writeSchemaFile } from '../schema-file.js';
+import { wordNoProgram } from '../find-program.js';
 import { askForSchema, isStrictSchema } from '../native-schema.js';
+import type { ProgramOptions } from '../program-options.js';
 import { classifyMessage } from './classify-message.js';
 import { codexArguments, promptWithDefinition } from './codex-arguments.js';
 import { STAY_MS } from '../stay-limit.js';
@@ -14,14 +16,8 @@ import { probeCodex } from './probe-codex.js';
 import { type CodexEnd, describeSilentEnd, runCodex } from './run-codex.js';
 import { createThreadUsage, type ThreadUsage } from './thread-usage.js';
 
-export interface CodexOptions {
+export interface CodexOptions extends ProgramOptions {
   settings?: CodexSettings | undefined;
-  /** Folder that relative paths of the settings start from (default: the present one). */
-  folder?: string | undefined;
-  /** Where the allowed variables are taken from (default `process.env`). */
-  env?: NodeJS.ProcessEnv | undefined;
-  /** Names of further variables that the agent may see. */
-  allowEnv?: readonly string[] | undefined;
   /** How long codex may wait for a network that is not there, ms (default 60,000). */
   networkWaitMs?: number | undefined;
   /** How long codex may stay after the end of its turn, ms (default 5,000). */
@@ -79,7 +75,8 @@ async function execute(codex: Codex, request: AgentRequest, context: AgentRunCon
   if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');
   const { settings, folder, env: source, allowEnv, networkWaitMs, stayMs } = codex;
   const program = findCodex({ executable: settings.executable, folder, env: source });
-  if (program === undefined) throw new BackendError('backend_missing', notFound(settings), { remedy: INSTALL_CODEX });
+  if (program === undefined)
+    throw new BackendError('backend_missing', wordNoProgram('codex', settings.executable), { remedy: INSTALL_CODEX });
   // The server refuses a schema that does not keep to the rules of its strict mode.
   const native = request.schema !== undefined && isStrictSchema(request.schema);
   const schemaFile = request.schema && writeSchemaFile(request.schema);
@@ -116,8 +113,3 @@ function takeAnswer(codex: Codex, request: AgentRequest, context: AgentRunContex
   if (model !== undefined) answer.model = model;
   return answer;
 }
-
-const notFound = ({ executable }: CodexSettings): string =>
-  executable === undefined
-    ? 'There is no codex program: neither on the PATH nor in the node_modules of the project.'
-    : `backends.codex.executable names ${JSON.stringify(executable)}, and there is no such program.`;

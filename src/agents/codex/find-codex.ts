@@ -3,29 +3,21 @@
  * goes on working when the script is killed, so the real one is started here.
  */
 import { readdirSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findPackage } from '../find-package.js';
-import { findProgram } from '../find-program.js';
+import { findNamedProgram, findProgram, type ProgramPlaces } from '../find-program.js';
 
 export const INSTALL_CODEX =
   'Install Codex (npm install -g @openai/codex), or name its program as backends.codex.executable in .claude/wf.json.';
 
-export interface CodexPlaces {
-  /** `backends.codex.executable` of the config. */
-  executable: string | undefined;
-  /** Start folder of the run, absolute. */
-  folder: string;
-  env: NodeJS.ProcessEnv;
-}
-
 /** Path of the program, or `undefined`. A program that is named and not there is not replaced by another one. */
-export function findCodex({ executable, folder, env }: CodexPlaces): string | undefined {
-  const path = env.PATH ?? '';
+export function findCodex(places: ProgramPlaces): string | undefined {
+  const { executable, folder, env } = places;
   if (executable !== undefined) {
-    const named = findProgram(executable.includes('/') ? resolve(folder, executable) : executable, path);
+    const named = findNamedProgram(executable, places);
     return named && behindScript(named);
   }
-  const found = findProgram('codex', path);
+  const found = findProgram('codex', env.PATH ?? '');
   return found === undefined ? findInProject(folder) : behindScript(found);
 }
 

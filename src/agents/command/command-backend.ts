@@ -5,6 +5,7 @@ import type { AgentAnswer, AgentBackend, AgentRequest, AgentRunContext, BackendC
 import { BackendError } from '../backend.js';
 import { agentEnvironment } from '../agent-environment.js';
 import { findProgram } from '../find-program.js';
+import type { ProgramOptions } from '../program-options.js';
 import { tooLarge } from '../run-attempt.js';
 import { describeStartFailure } from '../start-failure.js';
 import { describeExit } from './exit-meaning.js';
@@ -13,15 +14,9 @@ import { runCommand } from '../run-command.js';
 import { tellLeftovers } from '../run-turn.js';
 import { writeSchemaFile } from '../schema-file.js';
 
-export interface CommandOptions {
+export interface CommandOptions extends ProgramOptions {
   /** Program and arguments. A program with a slash is found from `folder`. */
   argv: readonly string[];
-  /** Default: the present folder. */
-  folder?: string | undefined;
-  /** Where the allowed variables are taken from (default `process.env`). */
-  env?: NodeJS.ProcessEnv | undefined;
-  /** Names of further variables that the program may see. */
-  allowEnv?: readonly string[] | undefined;
   /** Longest time between SIGTERM and SIGKILL, ms, where the call's own is longer. */
   graceMs?: number;
 }
