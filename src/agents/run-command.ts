@@ -2,8 +2,10 @@
  * Runs one program to its end and leaves nothing of it behind. The answer is what the leader wrote: a process that it left
  * running and that holds the pipe is not waited for.
  */
+import { closeSync } from 'node:fs';
 import { callMarks, endMarked } from './end-marked.js';
 import { createTreeEnder } from './end-tree.js';
+import { ONE_WRITE, openInputFile } from './input-file.js';
 
 export interface CommandStart {
   argv: readonly string[];
@@ -41,21 +43,9 @@ const OVERFLOW_GRACE_MS = 500;
 
 export async function runCommand(start: CommandStart): Promise<CommandEnd> {
   const end: CommandEnd = { stdout: Buffer.alloc(0), overflow: false, exitCode: null, signal: null, leftovers: 0 };
-  const { execa } = await import('execa');
+  const execa = await import('execa');
   if (start.signal.aborted) return end;
-  const child = execa(start.argv[0] as string, start.argv.slice(1), {
-    cwd: start.cwd,
-    env: start.env,
-    extendEnv: false,
-    // A session of its own: no terminal to ask on, and one group to signal.
-    detached: true,
-    cleanup: false,
-    buffer: false,
-    reject: false,
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
+  const child = spawn(execa, start);
   const { pid } = child;
   if (pid === undefined) {
     const { code } = (await child) as { code?: string };
@@ -95,8 +85,8 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
     [child.stdout, child.stderr].map((stream) => new Promise((done) => stream.once('close', done))),
   );
   // A program need not read its input.
-  child.stdin.on('error', () => {});
-  child.stdin.end(start.input);
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(start.input);
 
   try {
     await exited;
@@ -110,13 +100,37 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
     if (!stopping && end.signal !== null) end.leftovers += endMarked(callMarks(start.env));
   } finally {
     start.signal.removeEventListener('abort', onAbort);
-    child.stdin.destroy();
+    child.stdin?.destroy();
     child.stdout.destroy();
     child.stderr.destroy();
     start.onProcessEnd(pid);
   }
   if (!end.overflow) end.stdout = Buffer.concat(chunks);
   return end;
+}
+
+/** A large input is there as a whole when the program starts; a small one is written into a pipe in one go. */
+function spawn({ execa }: typeof import('execa'), { argv, cwd, env, input }: CommandStart) {
+  const file = input.length > ONE_WRITE ? openInputFile(input) : undefined;
+  try {
+    return execa(argv[0] as string, argv.slice(1), {
+      cwd,
+      env,
+      extendEnv: false,
+      // A session of its own: no terminal to ask on, and one group to signal.
+      detached: true,
+      cleanup: false,
+      buffer: false,
+      reject: false,
+      // Its type knows only the first few of all descriptors.
+      stdin: (file as 3 | undefined) ?? 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+  } finally {
+    // The program has its own by now.
+    if (file !== undefined) closeSync(file);
+  }
 }
 
 /** True when the output has ended; false when it is open and nothing has come for a while. */
