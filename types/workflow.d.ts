@@ -122,7 +122,14 @@ export interface EngineError extends Error {
   column?: number;
 }
 
-export type Settled<Value> = { ok: true; value: Value } | { ok: false; cause: CallCause };
+export type Settled<Value> =
+  | {
+      ok: true;
+      value: Value;
+      /** The answer fitted its schema only at the last try: it may be a dummy, made to fit. */
+      lastTry?: true;
+    }
+  | { ok: false; cause: CallCause };
 
 type Stage<Before, Item, After> = (previous: Before, item: Item, index: number) => After;
 type Slots<Value> = Promise<(Awaited<Value> | null)[]>;

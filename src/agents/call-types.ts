@@ -39,7 +39,16 @@ export interface CallContext {
 export type CallOutcome = {
   worktrees?: KeptWorktree[];
 } /** `output` is the JSON text of the answer: a JSON string without a schema, any JSON value with one. */ & (
-  | { kind: 'ok'; output: string; usage: CallUsage | undefined; model?: string; session?: string; attempts: number }
+  | {
+      kind: 'ok';
+      output: string;
+      usage: CallUsage | undefined;
+      model?: string;
+      session?: string;
+      attempts: number;
+      /** It is the first that fitted the schema, and no further one would have been asked for. */
+      lastTry?: true;
+    }
   | {
       kind: 'failed';
       error: ErrorRecord;

@@ -210,8 +210,9 @@ function findStop(call: Call): CallOutcome | undefined {
 const stallError = (): BackendError =>
   new BackendError('stalled', 'The agent gave no sign of life for as long as the idle limit allows.');
 
-function succeed({ attempts, usage, session }: Call, output: string, model: string | undefined): CallOutcome {
+function succeed({ attempts, usage, session, misfits }: Call, output: string, model: string | undefined): CallOutcome {
   const outcome: CallOutcome = { kind: 'ok', output, usage, attempts };
+  if (misfits === SCHEMA_TRIES - 1) outcome.lastTry = true;
   if (model !== undefined) outcome.model = model;
   if (session !== undefined) outcome.session = session;
   return outcome;

@@ -68,6 +68,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     notStarted: engine.tally.notStarted,
     phases: engine.tally.phases,
     failures: engine.tally.failures,
+    ...(engine.tally.lastTries === undefined ? {} : { lastTries: engine.tally.lastTries }),
     ...(engine.tally.scriptErrors === undefined ? {} : { scriptErrors: engine.tally.scriptErrors }),
     durationMs: clock.now() - parts.startedAt,
     ...(isComplete(outcome, counts) ? {} : { resumeCommand: resumeCommand(parts, outcome) }),

@@ -36,6 +36,8 @@ export interface CallView {
   /** It failed in a way that another try may mend, and waits for it. */
   retry?: { at: string; kind: string };
   error?: ErrorRecord;
+  /** Its answer fitted the schema only at the last try. */
+  lastTry?: true;
   /** Worktrees that it left behind; absent when there are none. */
   worktrees?: KeptWorktree[];
 }
@@ -160,6 +162,7 @@ function fromResult(entry: ResultEntry, seen: CallDetail | undefined): CallDetai
     endedAt: entry.endedAt ?? null,
     ...(entry.error === undefined ? {} : { error: entry.error }),
     ...(entry.worktrees === undefined ? {} : { worktrees: entry.worktrees }),
+    ...(entry.lastTry === true ? { lastTry: true } : {}),
     ...(entry.usage === undefined ? {} : { usage: entry.usage }),
     ...(entry.model === undefined ? {} : { model: entry.model }),
     ...(entry.backend === undefined ? {} : { backend: entry.backend }),

@@ -10,7 +10,7 @@ export interface Batch {
   /** A sealed line of the journal. */
   addLine(line: Buffer): void;
   /** @param json JSON text of the answer, or of the cause when there is none */
-  addOutcome(id: number, ok: boolean, json: string, tokens: number): void;
+  addOutcome(id: number, ok: boolean, json: string, tokens: number, lastTry?: boolean): void;
   addEvent(event: RunEvent): void;
   /** Of outcomes that have not gone out yet. */
   readonly outcomeBytes: number;
@@ -71,9 +71,9 @@ export function createBatch(ports: BatchPorts): Batch {
       lines.push(line);
       soon();
     },
-    addOutcome(id, ok, json, tokens) {
+    addOutcome(id, ok, json, tokens, lastTry) {
       const size = Buffer.byteLength(json);
-      items.push([id, ok ? 1 : 0, size, tokens]);
+      items.push(lastTry ? [id, ok ? 1 : 0, size, tokens, 1] : [id, ok ? 1 : 0, size, tokens]);
       texts.push(json);
       bytes += size;
       if (bytes > LARGE) commit();

@@ -294,7 +294,8 @@ export class Engine {
       madeUp: madeUp || undefined,
       endedAt: clock.now(),
     });
-    this.tally.finish(call.n, outcome.kind, ok ? undefined : outcome.error);
+    const lastTry = ok && outcome.lastTry;
+    this.tally.finish(call.n, outcome.kind, ok ? undefined : outcome.error, lastTry);
     this.#voice.tellFinished(call, { ...outcome, status: outcome.kind });
     if (call.options?.depsPatterns !== undefined) void this.#checkDeps(call);
     if (this.#end !== undefined) return;
@@ -305,7 +306,7 @@ export class Engine {
       });
     const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;
     const json = ok ? outcome.output : JSON.stringify({ name, code, message, tell: outcome.tell });
-    this.#batch.addOutcome(call.n, ok, json, outcome.usage?.outputTokens ?? 0);
+    this.#batch.addOutcome(call.n, ok, json, outcome.usage?.outputTokens ?? 0, lastTry);
   }
 
   /** Files that a call depends on must not be written by the workflow itself: its key would not stand for them. */
@@ -336,6 +337,7 @@ export class Engine {
       reused: true,
       from: result.from,
       ...(result.worktrees === undefined ? {} : { worktrees: result.worktrees }),
+      ...(result.lastTry === undefined ? {} : { lastTry: result.lastTry }),
       attempts: 0,
       durationMs: 0,
     });

@@ -61,6 +61,8 @@ export type RunEvent = { t: string } & (
       usage?: CallUsage;
       /** Worktrees that it left behind, a reused one when its answer was made; absent when there are none. */
       worktrees?: KeptWorktree[];
+      /** Its answer fitted the schema only at the last try. */
+      lastTry?: true;
       attempts: number;
       /** ms from dispatch to outcome; 0 for a reused one. */
       durationMs: number;
@@ -79,6 +81,8 @@ export type RunEvent = { t: string } & (
       usage: Usage;
       phases: PhaseCounts[];
       failures: Failure[];
+      /** Calls, reused ones too, whose answer fitted the schema only at the last try; absent when there are none. */
+      lastTries?: { n: number; label: string }[];
       /** Those that calls of this run left behind, and those that reused answers name; absent when there are none. */
       worktrees?: CallWorktree[];
       /** Absent when there were none. */

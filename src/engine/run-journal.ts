@@ -72,6 +72,7 @@ export function createRunJournal(
         madeUp: details.madeUp,
         usage: outcome.usage,
         worktrees: outcome.worktrees,
+        lastTry: ok ? outcome.lastTry : undefined,
         error: ok ? undefined : { code: outcome.error.code, message: outcome.error.message },
         backend: details.backend,
         model: ok ? outcome.model : undefined,

@@ -22,6 +22,7 @@ export interface FinishedCall {
   error?: ErrorRecord | undefined;
   usage?: CallUsage | undefined;
   worktrees?: KeptWorktree[] | undefined;
+  lastTry?: true | undefined;
   attempts: number;
 }
 
@@ -35,7 +36,7 @@ export function createRunVoice(clock: Clock, listener: EventListener): RunVoice 
         ...{ type: 'call.finished', n, label, phase, status: 'failed', error },
         ...{ reused: false, from: null, attempts: 0, durationMs: 0 },
       }),
-    tellFinished: (call, { status, error, usage, worktrees, attempts }) =>
+    tellFinished: (call, { status, error, usage, worktrees, lastTry, attempts }) =>
       tell({
         type: 'call.finished',
         n: call.n,
@@ -47,6 +48,7 @@ export function createRunVoice(clock: Clock, listener: EventListener): RunVoice 
         ...(error === undefined ? {} : { error }),
         ...(usage === undefined ? {} : { usage }),
         ...(worktrees === undefined ? {} : { worktrees }),
+        ...(lastTry === undefined ? {} : { lastTry }),
         attempts,
         durationMs: call.startedAt === 0 ? 0 : clock.now() - call.startedAt,
       }),

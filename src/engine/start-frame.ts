@@ -50,7 +50,11 @@ export function makeStartHead(options: StartOptions, lines: SortedLines): DownHe
     anyAgentType: options.anyAgentType,
     match: options.match,
     folders: { root: options.projectRoot, start: options.startFolder },
-    results: lines.answers.map((a) => [a.kept, a.key, a.path, a.nth, a.size, a.outputTokens]),
+    results: lines.answers.map((a) =>
+      a.lastTry
+        ? [a.kept, a.key, a.path, a.nth, a.size, a.outputTokens, 1]
+        : [a.kept, a.key, a.path, a.nth, a.size, a.outputTokens],
+    ),
     timers: lines.timers,
     hasArgs: options.argsJson !== undefined,
   };

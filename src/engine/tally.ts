@@ -35,6 +35,7 @@ export class Tally {
   readonly #usage = emptyUsage();
   readonly #phases: (string | null)[] = [];
   readonly #scriptErrors: ScriptErrors = { count: 0, first: [] };
+  readonly #lastTries: { n: number; label: string }[] = [];
 
   /** A call was seen for the first time. */
   see(n: number, label: string, phase: string | null, key: string): void {
@@ -70,19 +71,22 @@ export class Tally {
     call.executed = true;
   }
 
-  reuse(n: number, usage: { outputTokens: number; usd: number | null }): void {
+  reuse(n: number, answer: { outputTokens: number; usd: number | null; lastTry?: true }): void {
     const call = this.#calls.get(n);
     if (call === undefined) return;
     call.status = 'ok';
     call.reused = true;
     this.#noteAnswer(call);
-    this.#usage.savedOutputTokens += usage.outputTokens;
-    if (usage.usd !== null) this.#usage.savedUsd = (this.#usage.savedUsd ?? 0) + usage.usd;
+    if (answer.lastTry) this.#lastTries.push({ n, label: call.label });
+    this.#usage.savedOutputTokens += answer.outputTokens;
+    if (answer.usd !== null) this.#usage.savedUsd = (this.#usage.savedUsd ?? 0) + answer.usd;
   }
 
-  finish(n: number, status: CallStatus, cause?: { code: string; message: string }): void {
+  /** @param lastTry its answer fitted the schema only at the last try */
+  finish(n: number, status: CallStatus, cause?: { code: string; message: string }, lastTry = false): void {
     const call = this.#calls.get(n);
     if (call === undefined) return;
+    if (lastTry) this.#lastTries.push({ n, label: call.label });
     call.status = status;
     if (status === 'ok') this.#noteAnswer(call);
     else call.callsAtEnd = this.#calls.size;
@@ -97,6 +101,10 @@ export class Tally {
     if (call === undefined || call.status === 'ok' || call.status === 'failed' || call.status === 'skipped') return;
     call.abandoned = true;
     call.status = 'no-result';
+  }
+
+  get lastTries(): { n: number; label: string }[] | undefined {
+    return this.#lastTries.length === 0 ? undefined : this.#lastTries;
   }
 
   spend(usage: CallUsage | undefined): void {

@@ -34,6 +34,8 @@ export interface KeptResult {
   usd: number | null;
   /** That its call left behind. */
   worktrees?: ResultEntry['worktrees'];
+  /** It fitted its schema only at the last try. */
+  lastTry?: true;
   /** Place of the answer in the source journal; of the whole line where `canonical` is false. */
   outputOffset: number;
   canonical: boolean;
@@ -233,6 +235,7 @@ function copyResult(
     outputTokens: header.usage?.outputTokens ?? 0,
     usd: header.usage?.usd ?? null,
     ...(header.worktrees === undefined ? {} : { worktrees: header.worktrees }),
+    ...(header.lastTry === true ? { lastTry: true } : {}),
     outputOffset: candidate.offset + (answerAt ?? 0),
     canonical: answerAt !== undefined,
     lineOffset: candidate.offset,

@@ -13,6 +13,7 @@ export function encodeResult(entry: ResultFields, outputJson: string | undefined
   if (entry.madeUp) text += ',"madeUp":true';
   if (entry.usage !== undefined) text += `,"usage":${JSON.stringify(entry.usage)}`;
   if (entry.worktrees !== undefined) text += `,"worktrees":${JSON.stringify(entry.worktrees)}`;
+  if (entry.lastTry) text += ',"lastTry":true';
   if (outputJson !== undefined) text += `,"size":${Buffer.byteLength(outputJson)},"output":${outputJson}`;
   if (entry.error !== undefined) text += `,"error":${JSON.stringify(entry.error)}`;
   if (entry.backend !== undefined) text += `,"backend":${JSON.stringify(entry.backend)}`;

@@ -71,6 +71,7 @@ const MAY_BE: Record<string, Check> = {
   opts: isObject,
   usage: isUsage,
   worktrees: isWorktrees,
+  lastTry: isFlag,
   model: isText,
   backend: isText,
   madeUp: isFlag,

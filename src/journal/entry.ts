@@ -67,6 +67,8 @@ export const resultEntrySchema = z.object({
   opts: z.record(z.string(), z.unknown()).optional(),
   usage: callUsageSchema.optional(),
   worktrees: z.array(worktreeSchema).optional(),
+  /** The answer fitted its schema only at the last try. */
+  lastTry: z.boolean().optional(),
   model: z.string().optional(),
   backend: z.string().optional(),
   /** The answer was made up (`mock`). */

@@ -102,6 +102,7 @@ function describeCallEnd(event: Extract<RunEvent, { type: 'call.finished' }>, pa
   const facts = [
     ...(event.attempts > 0 ? [formatDuration(event.durationMs)] : []),
     ...(event.attempts > 1 ? [plural(event.attempts, 'attempt')] : []),
+    ...(event.lastTry ? [paint.doubtful('fitted its schema only at the last try')] : []),
     ...(event.usage ? [describeTokens(event.usage)] : []),
   ];
   return `${nameCall(event)}: ${mark(STATUS_WORDS[event.status])}${cause}${facts.map((fact) => `, ${fact}`).join('')}`;

@@ -14,6 +14,7 @@ import type { FinishedEvent, StartedEvent } from './run-account.js';
 
 const FAILURES_NAMED = 40;
 const WORKTREES_NAMED = 40;
+const LAST_TRIES_NAMED = 20;
 const CALLERS_NAMED = 6;
 const FRAMES_SHOWN = 3;
 
@@ -51,6 +52,7 @@ export function summarizeRun(
     row('calls', `${formatCount(counts.calls)}${describeEnds(counts)}`),
     ...describePhases(finished, paint),
     ...(finished.scriptErrors ? describeScriptErrors(finished.scriptErrors) : []),
+    ...describeLastTries(finished),
     ...describeOpen(counts.noResult, finished.notStarted ?? 0),
     ...describeWorktrees(finished),
     row('tokens', describeTokensOf(finished.usage, counts)),
@@ -114,6 +116,17 @@ function describeScriptErrors({ count, first }: ScriptErrors): string[] {
     ...(i < FRAMES_SHOWN ? frameOf(error) : []),
   ]);
   return [row('script', `${what}:`), ...named];
+}
+
+/** An agent that is asked for the last time may give a dummy that fits. */
+function describeLastTries({ lastTries = [], runId }: FinishedEvent): string[] {
+  if (lastTries.length === 0) return [];
+  const rest = lastTries.length - LAST_TRIES_NAMED;
+  return [
+    row('last try', `${plural(lastTries.length, 'answer')} fitted the schema only there; look whether they are meant:`),
+    ...lastTries.slice(0, LAST_TRIES_NAMED).map((call) => `      ${nameCall(call)}`),
+    ...(rest > 0 ? [`      and ${formatCount(rest)} more: wf show ${runId}`] : []),
+  ];
 }
 
 /** Whoever looks after what an agent may have done must not be sent after calls that no agent ever got. */

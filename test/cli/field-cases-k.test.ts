@@ -88,6 +88,28 @@ describe.each(Object.entries(BACKENDS))('on %s', (_name, make) => {
       expect(events).toContain(raw);
   });
 
+  test('B-123 an answer that fits only at the last try is marked: in record, summary and by agent.settled, on a resume too', async () => {
+    const settled = workflow(
+      `return await agent.settled('Judge.', { label: 'judge', schema: ${JSON.stringify(SCHEMA)} })`,
+    );
+    const { stdout, stderr, project, agent } = await run(['no', 'no', JSON.stringify(GOOD)], settled);
+    expect(JSON.parse(stdout)).toEqual({ ok: true, value: GOOD, lastTry: true });
+    expect(stderr).toMatch(/#1 judge: ok.*, 3 attempts, .*fitted its schema only at the last try/);
+    expect(stderr).toMatch(/last try 1 answer fitted the schema only there; .*\n +#1 judge\n/);
+    const first = newestRun(project);
+    expect(readJournal(join(project.runDir(first), 'journal.jsonl'))[0]).toMatchObject({ lastTry: true });
+    const again = await runWf(['run', '--resume-from', first], { project });
+    expect(JSON.parse(again.stdout)).toEqual({ ok: true, value: GOOD, lastTry: true });
+    expect(again.stderr).toMatch(/last try 1 answer fitted/);
+    expect(agent.asked?.() ?? 3).toBe(3);
+    expect(linesOf(project, 'events.jsonl').at(-1)).toMatchObject({ lastTries: [{ n: 1, label: 'judge' }] });
+    const shown = await runWf(['show', newestRun(project), '--json'], { project });
+    expect(JSON.parse(shown.stdout).calls).toMatchObject([{ reused: true, lastTry: true }]);
+    const earlier = await run(['no', JSON.stringify(GOOD)], settled);
+    expect(JSON.parse(earlier.stdout)).toEqual({ ok: true, value: GOOD });
+    expect(earlier.stderr).not.toContain('last try');
+  });
+
   test('B-123 a dummy after the last try is never asked for: three answers, and the call fails', async () => {
     const { code, stdout, project } = await run(['no', 'no', 'no', JSON.stringify(GOOD)], ask(SCHEMA));
     expect(code).toBe(3);

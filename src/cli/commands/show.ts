@@ -89,7 +89,8 @@ function describeState(call: RunView['calls'][number], now: number): string {
 function describeRow(call: RunView['calls'][number], now: number): string {
   const state = describeState(call, now);
   const error = call.error === undefined ? '' : ` — ${call.error.code}: ${cleanLine(call.error.message, 200)}`;
-  return `  ${`#${call.n}`.padEnd(5)} ${cleanLine(call.label, 60).padEnd(40)} ${state}${error}\n`;
+  const lastTry = call.lastTry ? ', fitted its schema only at the last try' : '';
+  return `  ${`#${call.n}`.padEnd(5)} ${cleanLine(call.label, 60).padEnd(40)} ${state}${lastTry}${error}\n`;
 }
 
 const STATUS_WORDS: Record<RunView['calls'][number]['status'], string> = {
@@ -119,7 +120,7 @@ function describeCall(call: CallDetail): string {
   if (call.phase !== null) text += row('phase', cleanLine(call.phase));
   if (call.key !== null) text += row('key', call.key);
   if (call.path) text += row('path', call.path);
-  text += row('attempts', String(call.attempts));
+  text += row('attempts', `${call.attempts}${call.lastTry ? ', fitted its schema only at the last try' : ''}`);
   if (call.startedAt !== null) text += row('started', call.startedAt);
   if (call.endedAt !== null) text += row('ended', call.endedAt);
   if (call.model !== undefined) text += row('model', call.model);

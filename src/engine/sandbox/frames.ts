@@ -11,11 +11,19 @@ export interface Frame {
   body: Buffer;
 }
 
-/** [id, 1 = ok | 0 = failed, bytes in the body, output tokens] */
-export type DeliveredItem = [id: number, ok: 0 | 1, bytes: number, tokens: number];
+/** [id, 1 = ok | 0 = failed, bytes in the body, output tokens, 1 = it fitted its schema only at the last try] */
+export type DeliveredItem = [id: number, ok: 0 | 1, bytes: number, tokens: number, lastTry?: 1];
 
-/** [kept ordinal, key, path, nth, bytes, output tokens] */
-export type IndexRow = [kept: number, key: string, path: string, nth: number, bytes: number, tokens: number];
+/** [kept ordinal, key, path, nth, bytes, output tokens, 1 = it fitted its schema only at the last try] */
+export type IndexRow = [
+  kept: number,
+  key: string,
+  path: string,
+  nth: number,
+  bytes: number,
+  tokens: number,
+  lastTry?: 1,
+];
 /** [kept ordinal, n, ms, path] */
 export type TimerRow = [kept: number, n: number, ms: number, path: string];
 

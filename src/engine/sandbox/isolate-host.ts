@@ -37,7 +37,7 @@ export interface IsolateHost {
   readonly title: string | null;
   /** Runs the body's first turn. */
   start(): TurnEnd;
-  deliver(id: number, ok: boolean, json: string | undefined, tokens: number): TurnEnd;
+  deliver(id: number, ok: boolean, json: string | undefined, tokens: number, lastTry?: boolean): TurnEnd;
   addTokens(tokens: number): void;
   /** Takes the calls that the last turn queued, in order. */
   takeCalls(): HostCall[];
@@ -111,8 +111,8 @@ export function createIsolateHost(options: IsolateOptions): IsolateHost {
       }
       return turn(() => runRef.applySync(undefined, [main.derefInto()], { timeout: turnTimeoutMs }));
     },
-    deliver: (id, ok, json, tokens) =>
-      turn(() => deliverRef.applySync(undefined, [id, ok, json, tokens], { timeout: turnTimeoutMs })),
+    deliver: (id, ok, json, tokens, lastTry = false) =>
+      turn(() => deliverRef.applySync(undefined, [id, ok, json, tokens, lastTry], { timeout: turnTimeoutMs })),
     addTokens(tokens) {
       if (tokens > 0 && !isolate.isDisposed) addTokensRef.applySync(undefined, [tokens], { timeout: turnTimeoutMs });
     },

@@ -10,6 +10,7 @@ export interface RecordedAnswer {
   path: string;
   bytes: number;
   tokens: number;
+  lastTry: boolean;
   used: boolean;
 }
 
@@ -37,8 +38,8 @@ interface Pool extends Queue {
 export function createReplayIndex(results: readonly IndexRow[], timers: readonly TimerRow[]): ReplayIndex {
   const own = new Map<string, RecordedAnswer>();
   const byKey = new Map<string, Pool>();
-  for (const [kept, key, path, nth, bytes, tokens] of results) {
-    const answer = { kept, key, path, bytes, tokens, used: false };
+  for (const [kept, key, path, nth, bytes, tokens, lastTry] of results) {
+    const answer = { kept, key, path, bytes, tokens, lastTry: lastTry === 1, used: false };
     const id = identity(key, path, nth);
     // Rows come in place order: of two lines of one identity the delivered one is first.
     if (!own.has(id)) own.set(id, answer);

@@ -70,7 +70,7 @@ function deliverRecorded(state: LoopState, call: OpenAgent | OpenTimer): void {
     up.add(['t', call.n, call.ms, call.path]);
     return afterTurn(state, call.host, call.host.deliver(call.local, true, undefined, 0));
   }
-  const { kept, tokens } = call.answer as NonNullable<OpenAgent['answer']>;
+  const { kept, tokens, lastTry } = call.answer as NonNullable<OpenAgent['answer']>;
   const json = state.window.take(kept);
   if (!state.fits(call.options, json)) {
     up.add([
@@ -86,11 +86,11 @@ function deliverRecorded(state: LoopState, call: OpenAgent | OpenTimer): void {
   settle(state, call);
   up.add(['h', call.n, call.key, call.path, call.nth, call.label, call.phase, kept]);
   shareTokens(state, call.host, tokens);
-  afterTurn(state, call.host, call.host.deliver(call.local, true, json, tokens));
+  afterTurn(state, call.host, call.host.deliver(call.local, true, json, tokens, lastTry));
 }
 
 function deliverLive(state: LoopState, { item, json }: LiveOutcome): void {
-  const [id, ok, , tokens] = item;
+  const [id, ok, , tokens, lastTry] = item;
   const call = state.open.get(id);
   if (call === undefined || call.done) return;
   settle(state, call);
@@ -98,7 +98,7 @@ function deliverLive(state: LoopState, { item, json }: LiveOutcome): void {
   state.up.add(['d', id]);
   shareTokens(state, call.host, tokens);
   const text = call.kind === 'timer' ? undefined : json;
-  afterTurn(state, call.host, call.host.deliver(call.local, ok === 1, text, tokens));
+  afterTurn(state, call.host, call.host.deliver(call.local, ok === 1, text, tokens, lastTry === 1));
 }
 
 /** The budget is one for the run: every workflow sees what any of them was given. */

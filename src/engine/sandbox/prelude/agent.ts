@@ -111,7 +111,10 @@ const settled = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
   let cause: Cause | undefined;
   try {
     const answer = await queueCall(prompt, opts);
-    if (answer.cause === undefined) return { ok: true, value: parse(answer.json as string) };
+    if (answer.cause === undefined) {
+      const value = parse(answer.json as string);
+      return answer.lastTry ? { ok: true, value, lastTry: true } : { ok: true, value };
+    }
     cause = answer.cause;
   } catch (error) {
     cause = engineCause(error);

@@ -10,6 +10,8 @@ import type { Cause } from './errors.js';
 export interface Answer {
   json: string | undefined;
   cause: (Cause & { tell: 'null' | 'throw' }) | undefined;
+  /** It fitted its schema only at the last try. */
+  lastTry: boolean;
 }
 
 const pending = new SafeMap<number, (answer: Answer) => void>();
@@ -33,13 +35,13 @@ export function waitFor(queue: (id: number) => void): Promise<Answer> {
 }
 
 /** Called by the host, once a turn. */
-export function deliver(id: number, ok: boolean, json: string | undefined, tokens: number): void {
+export function deliver(id: number, ok: boolean, json: string | undefined, tokens: number, lastTry: boolean): void {
   delivered += tokens;
   const resolve = pending.get(id);
   if (resolve === undefined) return;
   pending.delete(id);
-  if (ok) resolve({ __proto__: null, json, cause: undefined } as Answer);
-  else resolve({ __proto__: null, json: undefined, cause: parse(json as string) } as Answer);
+  if (ok) resolve({ __proto__: null, json, cause: undefined, lastTry } as Answer);
+  else resolve({ __proto__: null, json: undefined, cause: parse(json as string), lastTry } as Answer);
 }
 
 /** Called by the host for what another workflow of the run was given: the budget is shared. */
