@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { createMask } from '../../src/agents/mask-secrets.js';
 import { isProcessAlive } from '../../src/shared/process-info.js';
 import { createClaudeBackend } from '../../src/agents/claude/claude-backend.js';
+import type { ClaudeSettings } from '../../src/agents/claude/claude-settings.js';
 import { executeCall } from '../../src/agents/execute-call.js';
 import { makeContext, makePolicy, makeRequest } from '../agents-room/call-kit.js';
 import { waitFor } from '../support/wait.js';
 import { needAgent } from './support/agent-under-test.js';
-import { CLAUDE, claudeAgent, claudeEnv, KEY } from './support/claude-agent.js';
+import { CLAUDE, claudeAgent, claudeEnv, KEY, makeClaude } from './support/claude-agent.js';
 import { GOOD, openRig, outputOf, SCHEMA, textsOf } from './support/conformance.js';
 import type { ModelStep } from './support/model-step.js';
 
@@ -126,6 +127,51 @@ describe('claude: traps', () => {
     process.kill(rig.context.started[0] as number, 'SIGKILL');
     expect(outputOf(await outcome)).toBe('new');
     expect(isProcessAlive(Number(shell))).toBe(false);
+  });
+
+  describe('B-163 hooks of the project', () => {
+    const KEPT_GOING = 'HOOK-GO-ON';
+    /** The hook of the end sends the agent back to work twice, the one of the start prints; both note what they see. */
+    const openHooked = async (steps: readonly ModelStep[], settings: ClaudeSettings = {}) => {
+      const rig = await openRig(claudeAgent, steps);
+      const stop = `echo "$WF_RUN_ID $WF_CALL_LABEL" >> stops; [ $(wc -l < stops) -gt 2 ] || echo '{"decision":"block","reason":"${KEPT_GOING}"}'`;
+      const hook = (command: string) => [{ hooks: [{ type: 'command', command }] }];
+      const hooks = { Stop: hook(stop), SessionStart: hook('echo HOOK-START; echo "$WF_RUN_ID" > start') };
+      rig.project.write('.claude/settings.json', JSON.stringify({ hooks }));
+      const backend = makeClaude(rig, settings);
+      const request = { cwd: rig.project.dir, model: claudeAgent.model };
+      return {
+        ...rig,
+        ask: (more: Parameters<typeof makeRequest>[0] = {}) =>
+          executeCall(backend, makeRequest({ ...request, ...more }), makePolicy(), rig.context),
+      };
+    };
+    const words: ModelStep[] = [{ text: 'one' }, { text: 'two' }, { text: 'three' }];
+
+    test('run, know whose agent it is, and their words are no answer', async (context) => {
+      needAgent(context, claudeAgent);
+      const rig = await openHooked(words);
+      expect(outputOf(await rig.ask())).toBe('three');
+      const { runId, label } = makeRequest();
+      expect(rig.project.read('stops')).toBe(`${runId} ${label}\n`.repeat(3));
+      expect(rig.project.read('start')).toBe(`${runId}\n`);
+      expect(rig.model.requests[1]?.raw).toContain(KEPT_GOING);
+    });
+
+    test('leave the answer to a schema as it was given', async (context) => {
+      needAgent(context, claudeAgent);
+      const rig = await openHooked([{ json: GOOD }]);
+      expect(outputOf(await rig.ask({ schema: SCHEMA }))).toEqual(GOOD);
+      expect(rig.context.attempts).toEqual([1]);
+    });
+
+    test('are left out by settingSources: []', async (context) => {
+      needAgent(context, claudeAgent);
+      const rig = await openHooked(words, { settingSources: [] });
+      expect(outputOf(await rig.ask())).toBe('one');
+      expect(rig.model.requests).toHaveLength(1);
+      expect(readOr(() => rig.project.read('stops') + rig.project.read('start'))).toBe('');
+    });
   });
 
   const list = { type: 'array', items: { $ref: '#/definitions/n' }, definitions: { n: { type: 'integer' } } };
