@@ -7,6 +7,7 @@ import { writeState } from '../runs/run-records.js';
 import { isoTime } from '../shared/clock.js';
 import { ERROR_CODES, EXIT, type ErrorCode, messageOf } from '../shared/errors.js';
 import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
+import { createDiskPatience, type DiskPatience } from './disk-patience.js';
 import type { PreparedRun } from './prepare-run.js';
 import type { RunResult } from './run-options.js';
 import type { RunParts } from './run-parts.js';
@@ -27,7 +28,11 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   } catch (error) {
     notices.push(`The backend could not be closed: ${messageOf(error)}.`);
   }
-  await journal.flush();
+  const patience = createDiskPatience(clock);
+  await patience.until(async () => {
+    await journal.flush();
+    return journal.unwritten.lines === 0;
+  });
   const unwritten = journal.unwritten.lines;
   if (unwritten > 0)
     notices.push(`The journal is incomplete: ${unwritten} lines could not be written (${journal.unwritten.reason}).`);
@@ -39,8 +44,8 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   const owned = end.how !== 'owner-lost' && claim.isLatest();
   if (owned) {
     const state = makeState(parts, outcome, endedAt, unwritten);
-    attempt(notices, 'state.json', () => writeState(folder, state));
-    attempt(notices, 'run.json', () =>
+    await attempt(patience, notices, 'state.json', () => writeState(folder, state));
+    await attempt(patience, notices, 'run.json', () =>
       heartbeat.update({ status: outcome.status, endedAt, owner: null, guard: null, control: null }),
     );
   }
@@ -207,12 +212,18 @@ function makeState(parts: RunParts, outcome: Outcome, endedAt: string, unwritten
 }
 
 /** The journal is the truth: a record that cannot be written never takes a result with it. */
-function attempt(notices: string[], name: string, write: () => void): void {
-  try {
-    write();
-  } catch (error) {
-    notices.push(`${name} could not be written: ${messageOf(error)}.`);
-  }
+async function attempt(patience: DiskPatience, notices: string[], name: string, write: () => void): Promise<void> {
+  let reason = '';
+  const isWritten = await patience.until(() => {
+    try {
+      write();
+      return true;
+    } catch (error) {
+      reason = messageOf(error);
+      return false;
+    }
+  });
+  if (!isWritten) notices.push(`${name} could not be written: ${reason}.`);
 }
 
 async function prune({ prepared, record, given, tell, clock }: RunParts): Promise<void> {

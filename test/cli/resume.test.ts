@@ -326,6 +326,29 @@ it('R5 a journal that could not be written to the end: exit 0, the right result,
   expect(second.state.counts).toMatchObject({ reused: 1, executed: 2 });
 });
 
+it('R5 a disk that is full when the run ends and free a moment later: nothing is missing', async (context) => {
+  needTool(context, 'prlimit');
+  const project = makeProject({ files: { 'three.js': S3 } });
+  const backend = makeFakeBackend(project, { gated: ['B'] });
+  // The agents must not share the limit.
+  const argv = JSON.stringify(['prlimit', '--fsize=unlimited:', ...backend.argv]);
+  const running = startWf(['run', 'three.js', '--backend', 'command', '--command', argv], { project });
+  await backend.waitForStart('B');
+  const limit = (size: string): void => {
+    expect(spawnSync('prlimit', ['--pid', String(running.pid), `--fsize=${size}:`]).status).toBe(0);
+  };
+  limit(String(statSync(journalFile(project) as string).size + 10));
+  backend.openGate('B');
+  // The last two answers come within milliseconds: the run ends while its lines wait for the disk.
+  await running.waitForStderr(/The journal cannot be written/);
+  limit('unlimited');
+  const ended = await running.done;
+  expect(ended.code).toBe(0);
+  expect(ended.stderr).not.toMatch(/incomplete|could not be written/);
+  const second = await run(project, ['--resume-from', idOf(ended.stderr)]);
+  expect(second.state.counts).toMatchObject({ reused: 3, executed: 0 });
+});
+
 it('R7 a resume is a new run; the folder of the old one stays as it is, to the nanosecond', async () => {
   const project = makeProject({ files: { 'three.js': S3 } });
   const backend = makeFakeBackend(project, { gated: ['B'] });
