@@ -19,7 +19,9 @@ import type { CallOptions } from './sandbox/call-options.js';
 import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import type { SandboxDeath } from './sandbox-link.js';
 import { explainScriptError } from './script-error.js';
-import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
+import { createRunScripts, type RunScripts } from './run-scripts.js';
+import { createRunTimers, type RunTimers } from './run-timers.js';
+import { makeStartHead, type SortedLines, sortCarried } from './start-frame.js';
 import { createStartGate, type StartGate } from './start-gate.js';
 import { type CallSteering, createCallSteering } from './steer-calls.js';
 import { Tally } from './tally.js';
@@ -38,10 +40,10 @@ export class Engine {
   readonly #dispatcher: Dispatcher;
   readonly #runner: CallRunner;
   readonly #journal: RunJournal;
-  readonly #timers = new Map<number, () => void>();
+  readonly #timers: RunTimers;
   readonly #kept = new Map<number, KeptResult>();
-  readonly #sources = new Map<string, string>();
-  #recordedScripts = new Map<string, { source: string; path: string | null }>();
+  readonly #scripts: RunScripts;
+  readonly #lines: SortedLines;
   #feeder: AnswerFeeder | undefined;
   readonly #batch: Batch;
   /** Nobody else's claim was seen since the last batch. */
@@ -99,6 +101,19 @@ export class Engine {
       (line) => this.#batch.addLine(line),
       (reason) => this.#voice.warn('WF_JOURNAL_WRITE', wordJournalFailure(reason)),
     );
+    this.#timers = createRunTimers(options.clock, (id, timer) => {
+      if (this.#end !== undefined) return;
+      this.#journal.writeTimer(id, timer);
+      this.#batch.addOutcome(id, true, '', 0);
+    });
+    this.#lines = sortCarried(options.carried, options.backend.madeUp);
+    this.#scripts = createRunScripts({
+      own: options.script,
+      recorded: this.#lines.scripts,
+      openWorkflow: options.openWorkflow,
+      isEnding: () => this.#end !== undefined,
+      record: (script) => this.#journal.writeScript(script),
+    });
   }
 
   /** Runs the script to its end; in-flight agents are ended or awaited before this resolves. */
@@ -106,15 +121,14 @@ export class Engine {
     const ended = new Promise<EngineEnd>((resolve) => {
       this.#resolve = resolve;
     });
-    const { sandbox, script, limits } = this.#o;
-    this.#sources.set(script.filename, script.source);
+    const { sandbox, limits } = this.#o;
     void sandbox.gone.then((death) => this.#onDeath(death));
     sandbox.limit(limits);
     sandbox.listen((message) => this.#take(message));
     this.#start();
     const end = await ended;
     sandbox.kill();
-    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.close();
     this.#gate.close();
     // A failure that concerns all calls lets what is in flight finish; every other end stops it.
     if (end.how !== 'shared-failure' && end.how !== 'drained') this.#runner.abortAll();
@@ -169,15 +183,13 @@ export class Engine {
   }
 
   #start(): void {
-    const { sandbox, argsJson, carried, backend } = this.#o;
-    const lines = sortCarried(carried, backend.madeUp);
-    this.#recordedScripts = lines.scripts;
-    for (const line of lines.failures)
-      if (line.kind === 'failed') this.#runner.countFailure(line.key, line.path, line.nth);
-    for (const line of lines.answers) this.#kept.set(line.kept, line);
-    sandbox.send(makeStartHead(this.#o, lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
-    if (carried === undefined || lines.answers.length === 0) return;
-    this.#feeder = createAnswerFeeder(carried, lines.answers, (head, body) => sandbox.send(head, body));
+    const { sandbox, argsJson, carried } = this.#o;
+    const { answers, failures } = this.#lines;
+    for (const line of failures) if (line.kind === 'failed') this.#runner.countFailure(line.key, line.path, line.nth);
+    for (const line of answers) this.#kept.set(line.kept, line);
+    sandbox.send(makeStartHead(this.#o, this.#lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
+    if (carried === undefined || answers.length === 0) return;
+    this.#feeder = createAnswerFeeder(carried, answers, (head, body) => sandbox.send(head, body));
     this.#feeder.feed();
   }
 
@@ -193,7 +205,7 @@ export class Engine {
         this.#feeder?.need(message.kept);
         return;
       case 'workflow':
-        void this.#openWorkflow(message.reference);
+        void this.#scripts.open(message.reference).then((reply) => reply && this.#o.sandbox.send(reply));
         return;
       case 'deps':
         void this.#o.hashDeps(message.deps, message.cwd).then((reply) => this.#o.sandbox.send({ t: 'deps', ...reply }));
@@ -201,7 +213,7 @@ export class Engine {
       case 'end':
         if (message.kind === 'done')
           this.#finish({ how: 'done', hasResult: message.hasResult, result: message.result });
-        else this.#finish({ how: 'failed', error: explainScriptError(message.error, this.#sources) });
+        else this.#finish({ how: 'failed', error: explainScriptError(message.error, this.#scripts.sources) });
         return;
     }
   }
@@ -217,11 +229,9 @@ export class Engine {
       case 't':
         return this.#journal.writeReplayedTimer({ n: event[1], ms: event[2], path: event[3] });
       case 'T':
-        return this.#startTimer(event[1], event[2], event[3], event[4]);
+        return this.#timers.start(event);
       case 'x':
-        this.#timers.get(event[1])?.();
-        this.#timers.delete(event[1]);
-        return;
+        return this.#timers.clear(event[1]);
       case 'r': {
         const [, n, label, phase, code, message] = event;
         this.tally.see(n, label, phase || null, '');
@@ -343,32 +353,6 @@ export class Engine {
     });
   }
 
-  #startTimer(id: number, n: number, ms: number, path: string): void {
-    const cancel = this.#o.clock.after(ms, () => {
-      this.#timers.delete(id);
-      if (this.#end !== undefined) return;
-      this.#journal.writeTimer(id, { n, ms, path });
-      this.#batch.addOutcome(id, true, '', 0);
-    });
-    this.#timers.set(id, cancel);
-  }
-
-  async #openWorkflow(reference: { name: string } | { scriptPath: string }): Promise<void> {
-    const opened = await this.#o.openWorkflow(reference, this.#recordedScripts);
-    if (this.#end !== undefined) return;
-    if (!opened.ok) {
-      this.#o.sandbox.send({ t: 'workflow', ...opened });
-      return;
-    }
-    const { script, id, path } = opened;
-    this.#sources.set(script.filename, script.source);
-    if (this.#recordedScripts.get(id)?.source !== script.source) {
-      this.#recordedScripts.set(id, { source: script.source, path });
-      this.#journal.writeScript({ name: id, path, sha256: script.sha256, source: script.source });
-    }
-    this.#o.sandbox.send({ t: 'workflow', ok: true, script: forSandbox(script), name: script.meta.name });
-  }
-
   #checkOwner(): boolean {
     this.#isOwner ||= this.#o.isOwner();
     if (this.#isOwner) return true;
@@ -393,7 +377,7 @@ export class Engine {
   }
 
   #tellScriptError([, how, slot, told]: UpEvent & { 0: 'e' }): void {
-    const error = explainScriptError(told, this.#sources);
+    const error = explainScriptError(told, this.#scripts.sources);
     if (told.ofCall !== true) this.tally.addScriptError(error);
     this.#voice.tell(tellScriptError(how, slot, error));
   }
