@@ -66,7 +66,10 @@ export function createCallRunner(
     const agent = agentType === undefined ? undefined : options.definitions.get(agentType);
     return {
       runId: options.runId,
-      callKey: makeCallKey(call),
+      // Only backends that hand it on need it.
+      get callKey() {
+        return makeCallKey(call);
+      },
       key: call.key,
       n: call.n,
       nth: call.nth,

@@ -37,7 +37,7 @@ export interface DispatchPorts {
 }
 
 export function createDispatcher({ concurrency, check, started }: DispatchPorts): Dispatcher {
-  let queue: QueuedCall[] = [];
+  let queue: (QueuedCall | undefined)[] = [];
   let head = 0;
   let running = 0;
   let stopped = false;
@@ -45,7 +45,9 @@ export function createDispatcher({ concurrency, check, started }: DispatchPorts)
   const waiting: (() => void)[] = [];
 
   const takeHead = (): QueuedCall => {
-    const call = queue[head++] as QueuedCall;
+    const call = queue[head] as QueuedCall;
+    // Prompt and answer of a call that has ended must not live on here.
+    queue[head++] = undefined;
     if (head > 1024 && head * 2 > queue.length) {
       queue = queue.slice(head);
       head = 0;
