@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findSecret, type Secrets } from '../agents/mask-secrets.js';
+import { describeBackendChanges, digestBackends } from '../config/backend-changes.js';
 import { describeAliasChanges } from '../config/model-aliases.js';
 import { collectSecrets } from '../config/collect-secrets.js';
 import { type Config, loadConfig } from '../config/load-config.js';
@@ -74,6 +75,7 @@ export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun
   const config = await loadConfig({ ...places, cwd: startFolder });
   const { options, sources } = resolveRunOptions(given, record, places.env, config, availableParallelism());
   if (config.data.models !== undefined) options.models = config.data.models;
+  options.backendSettings = digestBackends(config.data.backends);
   const { script, language, path } = await readScript(given, places, source);
   const hasArgs = given.hasArgs ?? given.args !== undefined;
   const args = hasArgs ? given.args : record?.args;
@@ -219,6 +221,7 @@ function findDifferences(run: PreparedRun, source: SourceRun): string[] {
   }
   notices.push(...describeLimitChanges(record.options, run.options));
   notices.push(...describeAliasChanges(record.options.models, run.options.models));
+  notices.push(...describeBackendChanges(record.options.backendSettings, run.options.backendSettings ?? {}));
   for (const name of ['command', 'mock', 'match'] as const) {
     const [before, now] = [record.options[name], run.options[name]];
     if (canonicalJson(before ?? null) === canonicalJson(now ?? null) || record.options.backend !== run.options.backend)

@@ -80,6 +80,8 @@ export const runOptionsSchema = z.looseObject({
   match: z.enum(['content', 'prefix']),
   /** What the aliases of models meant: alias → backend → model. */
   models: z.record(z.string(), z.record(z.string(), z.string())).optional(),
+  /** Digests of what the config said of backends, by their names. */
+  backendSettings: z.record(z.string(), z.string()).optional(),
 });
 
 export const runRecordSchema = z.looseObject({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runWf, type WfResult } from '../support/run-wf.js';
 import { makeProject, type ProjectOptions, type TestProject } from '../support/temp-project.js';
-import { newestRun, workflow } from './cli-kit.js';
+import { newestRun, readState, workflow } from './cli-kit.js';
 
 const FLOW = workflow('return await agent("do it")');
 
@@ -129,6 +129,26 @@ describe('a backend that the config has set up', () => {
     expect(readRecord(project).options.backend).toBe('mytool');
     // A backend that was chosen by flag beats the one that a call names.
     expect((await wf(project, ['--backend', 'mytool'], env)).stdout).toBe('a by one!, b by one!\n');
+  });
+
+  it('settings that have changed are said on a resume, which reuses answers all the same; the record holds only digests', async () => {
+    const project = makeProject({ files: { 'flow.js': workflow("return await agent('x')") } });
+    const set = (backends: object): string => project.write('.claude/wf.json', JSON.stringify({ backends }));
+    const named = (argv: string[]): object => ({ tool: { argv: ['sh', '-c', 'echo secret-word', ...argv] } });
+    set({ command: { ...named([]), old: { argv: ['cat'] } }, claude: { model: 'haiku' } });
+    await runWf(['run', 'flow.js', '--backend', 'tool'], { project });
+    const first = newestRun(project);
+    expect(project.read(`.claude/workflow-runs/${first}/run.json`)).not.toMatch(/secret-word|haiku/);
+    const same = await runWf(['run', '--resume-from', first], { project });
+    expect(same.stderr).not.toContain('the backend');
+    set({ command: named(['more']), acp: { fresh: { command: 'x' } }, claude: { model: 'haiku' } });
+    const changed = await runWf(['run', '--resume-from', first], { project });
+    expect(changed).toMatchObject({ code: 0, stdout: 'secret-word\n' });
+    expect(changed.stderr).toContain('The settings of the backend tool differ from those of the source run. Reused');
+    expect(changed.stderr).toContain('no longer sets up the backend old');
+    expect(changed.stderr).toContain('now sets up the backend fresh');
+    expect(changed.stderr).not.toContain('backend claude');
+    expect(readState(project)).toMatchObject({ counts: { reused: 1, executed: 0 } });
   });
 
   it('an unknown name is refused with the nearest, before anything starts', async () => {
