@@ -11,11 +11,20 @@ import { waitFor } from '../support/wait.js';
 export const workflow = (body: string, name = 'flow'): string =>
   `export const meta = { name: '${name}', description: 'Made by a test' };\n${body}\n`;
 
-/** S3s of the requirements: three calls in sequence. */
-export const THREE = workflow(`const a = await agent('do A', { label: 'A' })
+const IN_SEQUENCE = `const a = await agent('do A', { label: 'A' })
 const b = await agent('do B', { label: 'B' })
 const c = await agent('do C', { label: 'C' })
-return { a, b, c }`);
+return { a, b, c }`;
+
+/** S3s of the requirements: three calls in sequence. */
+export const THREE = workflow(IN_SEQUENCE);
+/** The same under a name of its own. */
+export const S3 = workflow(IN_SEQUENCE, 'three');
+/** P3 of the requirements: three calls at once. */
+export const P3 = workflow(
+  "return await parallel(['A', 'B', 'C'].map((x) => () => agent('do ' + x, { label: x })))",
+  'fan',
+);
 
 /** Flags that make the mock backend answer, and nothing but trouble be told. */
 export const MOCK = ['--backend', 'mock', '-q'];

@@ -15,12 +15,12 @@ import type * as Library from '../../src/index.js';
 import type { DoctorFinding, DoctorReport } from '../../src/index.js';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { waitForJournalLines } from '../support/journal.js';
-import { isAlive, readProcess, sendSignal } from '../support/processes.js';
+import { isAlive, readProcess } from '../support/processes.js';
 import { requireBuild, runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { MOCK, newestRun, THREE } from './cli-kit.js';
-import { killRun, snapshot } from './support/runs.js';
+import { killRun, killWithGuard, snapshot } from './support/runs.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -219,14 +219,7 @@ describe('processes of a dead run', () => {
     const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
     const { pid } = await backend.waitForStart('A');
     const id = newestRun(project);
-    const guard = await waitFor('the guard in run.json', () => {
-      const record = JSON.parse(readFileSync(join(project.runDir(id), 'run.json'), 'utf8'));
-      return record.guard as { pid: number } | undefined;
-    });
-    // Guard and engine go at once, so nobody ends the agent.
-    sendSignal(guard.pid, 'SIGKILL');
-    wf.kill('SIGKILL');
-    await wf.exited;
+    await killWithGuard(project, wf, id);
     const agent = readProcess(pid);
     expect(agent).toBeDefined();
     // What stands here does not fit the process that has this number: ours.

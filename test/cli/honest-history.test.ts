@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { waitForJournalLines } from '../support/journal.js';
-import { isAlive, readProcess, sendSignal } from '../support/processes.js';
-import { runWf, startWf, type WfHandle } from '../support/run-wf.js';
+import { isAlive, readProcess } from '../support/processes.js';
+import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
-import { waitFor } from '../support/wait.js';
 import { MOCK, newestRun, readState, THREE, workflow } from './cli-kit.js';
-import { copyProject, killRun, listRuns, snapshot } from './support/runs.js';
+import { copyProject, killRun, killWithGuard, listRuns, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
 type Backend = ReturnType<typeof makeFakeBackend>;
@@ -31,17 +30,6 @@ interface Shown {
 }
 const show = async (project: TestProject, id: string): Promise<Shown> =>
   JSON.parse((await runWf(['show', id, '--json'], { project })).stdout);
-
-/** Both at once, so that nobody ends the agents. */
-async function killWithGuard(project: TestProject, wf: WfHandle, id: string): Promise<void> {
-  const guard = await waitFor('the guard in run.json', () => {
-    const record = JSON.parse(readFileSync(join(project.runDir(id), 'run.json'), 'utf8'));
-    return record.guard as { pid: number } | undefined;
-  });
-  sendSignal(guard.pid, 'SIGKILL');
-  wf.kill('SIGKILL');
-  await wf.exited;
-}
 
 it('H1 H5 H14: other commands start nothing of interrupted runs and leave their folders byte-identical', async () => {
   const project = makeProject({ files: { 'flow.js': THREE, 'other.js': workflow('return 1', 'other') } });

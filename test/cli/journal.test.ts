@@ -8,20 +8,10 @@ import { runWf, startWf, type WfHandle } from '../support/run-wf.js';
 import { seededRandom, testSeed } from '../support/seeds.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
+import { P3, S3 } from './cli-kit.js';
 import { needTool } from './support/need-tool.js';
 import { idOf, killRun, linesOf, listRuns, run } from './support/runs.js';
 import { readTrace, traced } from './support/trace.js';
-
-const S3 = `export const meta = { name: 'three', description: 'Three calls in sequence' }
-const a = await agent('do A', { label: 'A' })
-const b = await agent('do B', { label: 'B' })
-const c = await agent('do C', { label: 'C' })
-return { a, b, c }
-`;
-
-const P3 = `export const meta = { name: 'fan', description: 'Three calls at once' }
-return await parallel(['A', 'B', 'C'].map((x) => () => agent('do ' + x, { label: x })))
-`;
 
 it('J1 J4 one new folder named by a UUID with its five files, and a line for each call before the next one starts', async () => {
   const project = makeProject({ files: { 'three.js': S3 } });

@@ -8,20 +8,10 @@ import { journalFile, waitForJournalLines } from '../support/journal.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
+import { P3, S3 } from './cli-kit.js';
 import { needTool } from './support/need-tool.js';
 import { copyProject, hitsIn, idOf, killRun, linesOf, listRuns, madeIn, run, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
-
-const S3 = `export const meta = { name: 'three', description: 'Three calls in sequence' }
-const a = await agent('do A', { label: 'A' })
-const b = await agent('do B', { label: 'B' })
-const c = await agent('do C', { label: 'C' })
-return { a, b, c }
-`;
-
-const P3 = `export const meta = { name: 'fan', description: 'Three calls at once' }
-return await parallel(['A', 'B', 'C'].map((x) => () => agent('do ' + x, { label: x })))
-`;
 
 it('J9 J10 J13 K(B), resume, K(C), first folder removed, resume: A ran once, B twice, C twice, answers are the first ones', async () => {
   const project = makeProject({ files: { 'three.js': S3 } });

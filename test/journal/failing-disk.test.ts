@@ -1,14 +1,14 @@
 /** The file store on a disk that fails at any moment and in any way: refuses, writes a part, or nothing at all. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { encodeResult } from '../../src/journal/encode.js';
 import { openFileStore } from '../../src/journal/file-store.js';
 import { memorySource } from '../../src/journal/memory-store.js';
 import { scanJournal } from '../../src/journal/read-journal.js';
 import { testSeed } from '../support/seeds.js';
+import { makeTempFolder } from '../support/temp-folder.js';
 import { keyOf } from './support/arbitraries.js';
 
 type Fault = { refuse: string } | { part: number } | 'none';
@@ -42,11 +42,7 @@ afterEach(() => {
   disk.syncs = [];
 });
 
-function tempFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'wf-journal-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'journal.jsonl');
-}
+const tempFile = (): string => join(makeTempFolder('journal'), 'journal.jsonl');
 
 const line = (n: number): Buffer =>
   encodeResult({ seq: n, n, key: keyOf(String(n)), path: '', nth: 0, kind: 'ok', label: `L${n}` }, `"answer ${n}"`);

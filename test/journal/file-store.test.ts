@@ -1,16 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -19,15 +9,12 @@ import { encodeResult } from '../../src/journal/encode.js';
 import { openFileSource, openFileStore } from '../../src/journal/file-store.js';
 import { scanJournal } from '../../src/journal/read-journal.js';
 import { needTool } from '../cli/support/need-tool.js';
+import { makeTempFolder } from '../support/temp-folder.js';
 import { keyOf } from './support/arbitraries.js';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 
-function tempFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'wf-journal-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+const tempFolder = (): string => makeTempFolder('journal');
 
 const result = (n: number, output = `"answer ${n} — 💶"`): Buffer =>
   encodeResult({ seq: n, n, key: keyOf(String(n)), path: '', nth: 0, kind: 'ok', label: `L${n}` }, output);

@@ -1,14 +1,14 @@
 /** One suite over both stores: what is appended is there, in order, and can be read back. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openFileSource, openFileStore } from '../../src/journal/file-store.js';
 import { createMemoryStore, memorySource } from '../../src/journal/memory-store.js';
 import { scanJournal } from '../../src/journal/read-journal.js';
 import type { JournalSource, JournalStore } from '../../src/journal/store.js';
 import { testSeed } from '../support/seeds.js';
+import { makeTempFolder } from '../support/temp-folder.js';
 import { anyLine } from './support/arbitraries.js';
 
 interface Opened {
@@ -17,11 +17,7 @@ interface Opened {
   source(): JournalSource;
 }
 
-function tempFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'wf-journal-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'journal.jsonl');
-}
+const tempFile = (): string => join(makeTempFolder('journal'), 'journal.jsonl');
 
 const fileStore =
   (sync: 'group' | 'each') =>

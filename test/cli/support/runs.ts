@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { RunSummary } from '../../../src/index.js';
 import { type JournalLine, journalFile, readJournal } from '../../support/journal.js';
+import { sendSignal } from '../../support/processes.js';
 import { runWf, type WfHandle, type WfOptions, type WfResult } from '../../support/run-wf.js';
 import type { TestProject } from '../../support/temp-project.js';
+import { waitFor } from '../../support/wait.js';
 
 export interface EndedRun extends WfResult {
   id: string;
@@ -44,6 +46,17 @@ export async function killRun(handle: WfHandle): Promise<string> {
   handle.killTree();
   await handle.done;
   return idOf(handle.stderr);
+}
+
+/** SIGKILL for `wf` and its guard at once, so that nobody ends the agents. */
+export async function killWithGuard(project: TestProject, handle: WfHandle, id: string): Promise<void> {
+  const guard = await waitFor('the guard in run.json', () => {
+    const record = JSON.parse(readFileSync(join(project.runDir(id), 'run.json'), 'utf8'));
+    return record.guard as { pid: number } | undefined;
+  });
+  sendSignal(guard.pid, 'SIGKILL');
+  handle.kill('SIGKILL');
+  await handle.exited;
 }
 
 /** What a run printed: JSON where it is, else the text. */
