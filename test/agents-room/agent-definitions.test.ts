@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { BUILT_IN_AGENT_TYPES, isBuiltInAgentType, loadAgentDefinitions } from '../../src/agents/agent-definitions.js';
 import { BACKEND_NAMES, createBackend } from '../../src/agents/choose-backend.js';
+import { makeTempFolder } from '../support/temp-folder.js';
 
 let folder: string;
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'wf-agents-')));
+  folder = makeTempFolder('agents');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function write(file: string, text: string): string {
   const path = join(folder, file);

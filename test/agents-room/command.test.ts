@@ -1,30 +1,19 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { AgentBackend } from '../../src/agents/backend.js';
 import { createCommandBackend } from '../../src/agents/command/command-backend.js';
 import { type CallOutcome, executeCall } from '../../src/agents/execute-call.js';
 import { isProcessAlive } from '../../src/shared/process-info.js';
 import { killProcessTree, readProcess } from '../../src/shared/process-tree.js';
+import { makeTempFolder } from '../support/temp-folder.js';
 import { waitFor } from '../support/wait.js';
 import { makeContext, makePolicy, makeRequest, type NotedContext } from './call-kit.js';
 
 let folder: string;
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'wf-command-')));
+  folder = makeTempFolder('command');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const sh = (script: string, env: NodeJS.ProcessEnv = {}): AgentBackend =>
   createCommandBackend({ argv: ['sh', '-c', script], env: { PATH: process.env.PATH, ...env } });

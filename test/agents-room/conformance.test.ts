@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { BackendError, defineBackend } from '../../src/agents/backend.js';
 import { createCommandBackend } from '../../src/agents/command/command-backend.js';
 import type { MockRule } from '../../src/agents/mock/mock-rules.js';
 import { createMockBackend } from '../../src/agents/mock/mock-backend.js';
 import { readUsage } from '../../src/agents/usage-words.js';
+import { makeFileFolder } from '../support/temp-folder.js';
 import { type Action, removeAcpFiles, scriptAgent } from './acp-kit.js';
 import { scriptedClaude } from './claude-kit.js';
 import { scriptedCodex, toCodexStep } from './codex-kit.js';
 import { describeConformance, type Step } from './conformance.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'wf-conformance-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFileFolder('conformance');
 let files = 0;
 
 describeConformance({

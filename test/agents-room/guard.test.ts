@@ -1,23 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startGuard } from '../../src/agents/guard/start-guard.js';
 import { isProcessAlive } from '../../src/shared/process-info.js';
 import { killProcessTree, readProcess } from '../../src/shared/process-tree.js';
+import { makeTempFolder } from '../support/temp-folder.js';
 import { waitFor } from '../support/wait.js';
 
 let folder: string;
 const toKill: number[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wf-guard-'));
+  folder = makeTempFolder('guard');
 });
 afterEach(() => {
   for (const pid of toKill.splice(0)) killProcessTree(pid, 'SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** An agent with a child and a grandchild of its own session; gives all pids. */

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { executeCall } from '../../src/agents/execute-call.js';
 import { createMockBackend, type MockOptions } from '../../src/agents/mock/mock-backend.js';
 import { compileSchema } from '../../src/agents/schema-compile.js';
+import { makeFileFolder } from '../support/temp-folder.js';
 import { KEY, makeContext, makePolicy, makeRequest } from './call-kit.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'wf-mock-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFileFolder('mock');
 
 const write = (name: string, text: string): string => {
   const file = join(folder, name);

@@ -1,20 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createReporters } from '../../src/report/create-reporter.js';
 import { combineReporters } from '../../src/report/guard-reporter.js';
 import { ownerOfStderr, parseReporterSpec, planReporters } from '../../src/report/reporter-spec.js';
 import { writeToStream } from '../../src/report/write-text.js';
+import { makeTempFolder } from '../support/temp-folder.js';
 import { makeFakeClock } from './fake-clock.js';
 import { finished, mixedRun, stamp, started } from './sample-events.js';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wf-report-'));
+  folder = makeTempFolder('report');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const collector = () => {
   let text = '';
