@@ -23,7 +23,7 @@ export { type ExplainedCall, explainRun } from './api/explain-run.js';
 export { findLeftWorktrees, type LeftWorktree } from './api/left-worktrees.js';
 export { planResume, type ResumePlan } from './api/plan-resume.js';
 export { pruneOldRuns } from './api/prune-old-runs.js';
-export type { CallDetail, CallView } from './api/read-calls.js';
+export type { CallDetail, CallView } from './api/call-view.js';
 export { findCall } from './api/find-call.js';
 export { listWorkflowRuns, type ReadRun, type RunView, readWorkflowRun } from './api/read-run.js';
 export { readSettings, type SettingReport } from './api/read-settings.js';

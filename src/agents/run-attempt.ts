@@ -11,7 +11,7 @@ import {
 } from './backend.js';
 import { toBackendError } from './call-failure.js';
 import type { CallLimits } from './call-limits.js';
-import type { CallContext, CallPolicy } from './execute-call.js';
+import type { CallContext, CallPolicy } from './call-types.js';
 import { handOverError, handOverEvent } from './hand-over.js';
 import type { Mask } from './mask-secrets.js';
 

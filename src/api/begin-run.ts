@@ -1,12 +1,11 @@
 /** From a folder and a claim to a running script. "Started" is told after all of that is on the disk. */
-import { type AgentDefinition, BUILT_IN_AGENT_TYPES } from '../agents/agent-definitions.js';
+import { BUILT_IN_AGENT_TYPES } from '../agents/agent-definitions.js';
 import { type Guard, startGuard } from '../agents/guard/start-guard.js';
 import { createMask } from '../agents/mask-secrets.js';
 import { createModelResolver } from '../config/model-aliases.js';
 import { Engine } from '../engine/engine.js';
 import type { EngineEnd } from '../engine/engine-options.js';
 import type { EventListener } from '../engine/events.js';
-import type { SandboxLink } from '../engine/sandbox-link.js';
 import { describeDamage } from '../journal/read-journal.js';
 import { openEventLog } from '../runs/event-log.js';
 import { type Heartbeat, startHeartbeat } from '../runs/heartbeat.js';
@@ -26,22 +25,11 @@ import { collectWorktrees } from './kept-worktrees.js';
 import { describeSpentBudget } from './limit-changes.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { type ResumeNotices, watchResume } from './resume-notices.js';
-import type { RunHandle, RunParts } from './run-parts.js';
+import type { Beginning, RunHandle, RunParts } from './run-parts.js';
 import { serveControl } from './serve-control.js';
-import type { SourceJournal } from './source-run.js';
 import { startedEvent } from './started-event.js';
 import { takeOver } from './take-over.js';
 import { findWorktreesFolder } from './worktrees-folder.js';
-
-export interface Beginning
-  extends Pick<
-    RunParts,
-    'given' | 'prepared' | 'record' | 'folder' | 'journal' | 'claim' | 'backend' | 'clock' | 'startedAt'
-  > {
-  sandbox: SandboxLink;
-  definitions: Map<string, AgentDefinition>;
-  sourceJournal: SourceJournal | undefined;
-}
 
 /** Characters of args below which `run.json` is written within a second of a change. */
 const SMALL_ARGS = 65_536;

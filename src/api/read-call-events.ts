@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { isoTime } from '../shared/clock.js';
 import type { CallStatus, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
-import type { CallDetail } from './read-calls.js';
+import type { CallDetail } from './call-view.js';
 
 interface SeenEvent {
   t: string;

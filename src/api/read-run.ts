@@ -8,7 +8,8 @@ import { observeRun, type RunSummary } from '../runs/run-status.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { type Counts, type ErrorRecord, emptyCounts } from '../shared/outcome.js';
 import { findPlaces } from './prepare-run.js';
-import { type CallDetail, type CallView, readCalls } from './read-calls.js';
+import type { CallDetail, CallView } from './call-view.js';
+import { readCalls } from './read-calls.js';
 import type { RunWorkflowOptions } from './run-options.js';
 
 type Where = Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env' | 'runsDir'>;

@@ -6,7 +6,8 @@ import { WfError } from '../shared/errors.js';
 import type { CallUsage } from '../shared/outcome.js';
 import type { BackendErrorKind } from '../agents/backend.js';
 import type { MockRule } from '../agents/mock/mock-rules.js';
-import { type CallDetail, readCalls } from './read-calls.js';
+import type { CallDetail } from './call-view.js';
+import { readCalls } from './read-calls.js';
 
 /** The file of `--record`, absolute. @throws WfError `WF_USAGE`, before anything is spent, where a file stands there already */
 export function checkRecordFile(file: string, cwd: string): string {

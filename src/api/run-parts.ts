@@ -1,6 +1,8 @@
 import type { Guard } from '../agents/guard/start-guard.js';
+import type { AgentDefinition } from '../agents/agent-definitions.js';
 import type { Engine } from '../engine/engine.js';
 import type { CallWorktree, EventListener } from '../engine/events.js';
+import type { SandboxLink } from '../engine/sandbox-link.js';
 import type { JournalStore } from '../journal/store.js';
 import type { HeldClaim } from '../runs/claims.js';
 import type { LineageLock } from '../runs/lineage-lock.js';
@@ -48,4 +50,15 @@ export interface RunParts {
   startedAt: number;
   /** Of the process, where whoever ends the run has named one. */
   exitCode: number | undefined;
+}
+
+/** What a run begins with, once it has its folder and its claim. */
+export interface Beginning
+  extends Pick<
+    RunParts,
+    'given' | 'prepared' | 'record' | 'folder' | 'journal' | 'claim' | 'backend' | 'clock' | 'startedAt'
+  > {
+  sandbox: SandboxLink;
+  definitions: Map<string, AgentDefinition>;
+  sourceJournal: SourceJournal | undefined;
 }

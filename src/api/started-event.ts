@@ -2,7 +2,7 @@
 import type { RunEvent } from '../engine/events.js';
 import type { CarriedLines } from '../journal/carry.js';
 import { isoTime } from '../shared/clock.js';
-import type { Beginning } from './begin-run.js';
+import type { Beginning } from './run-parts.js';
 
 export function startedEvent(
   { record, folder, prepared, clock, backend }: Beginning,

@@ -1,11 +1,38 @@
 import { readFileSync } from 'node:fs';
-import { SETTINGS, type SettingOption } from '../config/settings.js';
+import { SETTINGS, type SettingKey, type SettingOption } from '../config/settings.js';
 import { parseCommandLine, type RunWorkflowOptions } from '../index.js';
 import { messageOf, WfError } from '../shared/errors.js';
 import { isNewRunId } from '../shared/ids.js';
-import type { RunFlags } from './commands/run-flags.js';
 import { readArgs } from './read-args.js';
 import { readChoice, readCount } from '../shared/read-values.js';
+
+/** Flags of `wf run` as commander gives them: a setting by its key in the config. */
+export interface RunFlags extends Partial<Record<SettingKey, string>> {
+  resumeFrom?: string;
+  plan?: boolean;
+  match?: string;
+  strict?: boolean;
+  fork?: boolean;
+  runId?: string;
+  args?: string;
+  argsFile?: string;
+  argsText?: string;
+  arg?: string[];
+  command?: string;
+  mock?: string;
+  dryRun?: boolean;
+  confirmAbove?: string;
+  runsDir?: string;
+  keep?: string;
+  fsync?: string;
+  drain?: string;
+  reporter?: string[];
+  output?: string;
+  record?: string;
+  quiet?: boolean;
+  verbose?: boolean;
+  allowFailures?: boolean;
+}
 
 /** The library's options for one command line. */
 export function readRunOptions(script: string | undefined, flags: RunFlags): RunWorkflowOptions {

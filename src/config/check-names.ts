@@ -1,7 +1,7 @@
 /** What the shape of a config cannot say: the name of a backend has one meaning. */
 import { BACKEND_KINDS } from '../agents/backend-kinds.js';
 import { WfError } from '../shared/errors.js';
-import type { Config } from './load-config.js';
+import type { Config } from './merge-configs.js';
 
 /** @throws WfError `WF_CONFIG` for a named backend that bears the name of a kind, or of another one */
 export function checkNames({ data, fileOf }: Config): void {

@@ -1,14 +1,8 @@
 /** The config of a project and its user as one. Checking it loads more code, so that happens only where there is a file. */
-import type { ConfigData } from './check-config.js';
 import { type ConfigFile, type ConfigPlaces, readConfigFiles } from './config-files.js';
+import type { Config } from './merge-configs.js';
 
-export interface Config {
-  readonly data: ConfigData;
-  /** The files that it was read from, the one that wins first. */
-  readonly files: readonly string[];
-  /** The file that a value came from; `path` as the keys that lead to it. */
-  fileOf(path: readonly string[]): string | undefined;
-}
+export type { Config };
 
 const EMPTY_CONFIG: Config = { data: {}, files: [], fileOf: () => undefined };
 

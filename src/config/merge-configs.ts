@@ -1,7 +1,14 @@
 /** Puts the files of a config together: value by value the closest one that has it. */
 import { BACKEND_KINDS } from '../agents/backend-kinds.js';
 import type { ConfigData } from './check-config.js';
-import type { Config } from './load-config.js';
+
+export interface Config {
+  readonly data: ConfigData;
+  /** The files that it was read from, the one that wins first. */
+  readonly files: readonly string[];
+  /** The file that a value came from; `path` as the keys that lead to it. */
+  fileOf(path: readonly string[]): string | undefined;
+}
 
 interface Layer {
   file: string;

@@ -4,8 +4,8 @@ import { observeRun } from '../../runs/run-status.js';
 import { listRunFolders } from '../../runs/runs-folder.js';
 import { findPlaces } from '../prepare-run.js';
 import { CHECKS } from './checks.js';
+import type { DoctorFinding, DoctorOptions, DoctorReport } from './doctor-report.js';
 import type { DoctorCheck, DoctorContext, Finding, FindingStatus } from './finding.js';
-import type { DoctorFinding, DoctorOptions, DoctorReport } from '../run-doctor.js';
 
 export async function diagnose(options: DoctorOptions): Promise<DoctorReport> {
   const places = findPlaces(options);

@@ -1,8 +1,7 @@
 import { planResume } from '../../index.js';
 import { cleanLine } from '../../report/clean-line.js';
 import { formatTokens, formatUsd } from '../../report/format.js';
-import { readRunOptions } from '../run-options.js';
-import type { RunFlags } from './run-flags.js';
+import { type RunFlags, readRunOptions } from '../run-options.js';
 
 /** `wf plan`: exit 0 whatever it says; nothing is spent and nothing is written. */
 export async function plan(

@@ -1,34 +1,6 @@
 import type { Command } from 'commander';
-import type { SettingKey } from '../../config/settings.js';
 import { examples } from '../examples.js';
-
-/** Flags of `wf run` as commander gives them: a setting by its key in the config. */
-export interface RunFlags extends Partial<Record<SettingKey, string>> {
-  resumeFrom?: string;
-  plan?: boolean;
-  match?: string;
-  strict?: boolean;
-  fork?: boolean;
-  runId?: string;
-  args?: string;
-  argsFile?: string;
-  argsText?: string;
-  arg?: string[];
-  command?: string;
-  mock?: string;
-  dryRun?: boolean;
-  confirmAbove?: string;
-  runsDir?: string;
-  keep?: string;
-  fsync?: string;
-  drain?: string;
-  reporter?: string[];
-  output?: string;
-  record?: string;
-  quiet?: boolean;
-  verbose?: boolean;
-  allowFailures?: boolean;
-}
+import type { RunFlags } from '../run-options.js';
 
 const collect = (value: string, earlier: string[] | undefined): string[] => [...(earlier ?? []), value];
 

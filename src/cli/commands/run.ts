@@ -10,10 +10,9 @@ import { messageOf, WfError } from '../../shared/errors.js';
 import { handleSignals } from '../handle-signals.js';
 import { readConfirm } from '../confirm.js';
 import { readDuration } from '../../shared/read-values.js';
-import { readRunOptions } from '../run-options.js';
+import { type RunFlags, readRunOptions } from '../run-options.js';
 import { describeError } from '../show-error.js';
 import { useColors } from '../use-colors.js';
-import type { RunFlags } from './run-flags.js';
 
 const DRAIN_MS = 300_000;
 /** As PID 1 of a container the service manager gives 10 s. */
