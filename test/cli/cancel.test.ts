@@ -21,13 +21,11 @@ import {
   workflow,
 } from './cli-kit.js';
 import { listRuns } from './support/runs.js';
+import { startThree } from './support/start-three.js';
 
 describe('SIGINT cancels', () => {
   it('C1 C5 C6 H9: the run ends in under 5 s with nothing left, says so honestly, and can be resumed', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'] });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf } = await startThree('B');
     await waitForJournalLines(project, 1);
     const family = familyOf(wf.pid);
 
@@ -60,12 +58,9 @@ describe('SIGINT cancels', () => {
   });
 
   it('C1 H10 B-089: agents that ignore SIGTERM, and their children, are gone after the grace', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, {
+    const { project, backend, wf } = await startThree('A', {
       rules: { A: { ignoreTerm: true, spawnGrandchild: { detached: true, ignoreTerm: true }, hang: true } },
     });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('A');
     const family = await waitForGrandchild(wf.pid, backend);
 
     const agents = family.filter(({ command }) => /agent\.mjs|grandchild/.test(command));
@@ -129,10 +124,7 @@ await agent('last', { label: 'last' })`),
   });
 
   it('C6 H11: what an agent still prints after the cancel is no answer and changes no status', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { rules: { B: { ignoreTerm: true, gate: true } } });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf } = await startThree('B', { rules: { B: { ignoreTerm: true, gate: true } } });
     wf.kill('SIGINT');
     await wf.waitForStderr(/cancel requested/);
     backend.openGate('B');
@@ -163,12 +155,9 @@ await agent('last', { label: 'last' })`),
   });
 
   it('D6: a second SIGINT leaves at once; the guard ends what is left, and the run is interrupted', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, {
+    const { project, backend, wf } = await startThree('B', {
       rules: { B: { ignoreTerm: true, spawnGrandchild: { ignoreTerm: true }, hang: true } },
     });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
     const family = await waitForGrandchild(wf.pid, backend);
     const first = performance.now();
     wf.kill('SIGINT');
@@ -212,10 +201,7 @@ await agent('last', { label: 'last' })`),
 
 describe('SIGTERM drains', () => {
   it('D1: what runs may finish, nothing new starts, exit 143; the resume runs only what is missing', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'] });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf } = await startThree('B');
     wf.kill('SIGTERM');
     await wf.waitForStderr(/no new calls are started/);
     backend.openGate('B');
@@ -231,10 +217,7 @@ describe('SIGTERM drains', () => {
   });
 
   it('D1: a script that comes to its end in that time completes the run', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['C'] });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('C');
+    const { project, backend, wf } = await startThree('C');
     wf.kill('SIGTERM');
     await wf.waitForStderr(/no new calls are started/);
     backend.openGate('C');
@@ -258,10 +241,7 @@ while :; do sleep 0.05; done
   });
 
   it('D2: what does not finish within --drain is ended and has no result', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { rules: { B: { hang: true } } });
-    const wf = startWf(['run', 'flow.js', '--drain', '300ms', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf } = await startThree('B', { rules: { B: { hang: true } } }, ['--drain', '300ms']);
     wf.kill('SIGTERM');
     expect(await wf.done).toMatchObject({ code: 143 });
     expect(backend.ledger.ends('B')).toMatchObject([{ outcome: 'terminated' }]);
@@ -270,10 +250,7 @@ while :; do sleep 0.05; done
   });
 
   it('D6: a second SIGTERM cancels', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { rules: { A: { hang: true } } });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('A');
+    const { project, wf } = await startThree('A', { rules: { A: { hang: true } } });
     const first = performance.now();
     wf.kill('SIGTERM');
     await wf.waitForStderr(/no new calls are started/);
@@ -284,10 +261,7 @@ while :; do sleep 0.05; done
   });
 
   it('D1: SIGHUP drains too and ends with 129', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['A'] });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('A');
+    const { project, backend, wf } = await startThree('A');
     wf.kill('SIGHUP');
     await wf.waitForStderr(/no new calls are started/);
     backend.openGate('A');
@@ -303,12 +277,9 @@ while :; do sleep 0.05; done
 
 describe('SIGKILL of wf', () => {
   it('B-089: the guard ends the agents, their children and the sandbox; the resume goes on', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, {
+    const { project, backend, wf } = await startThree('B', {
       rules: { B: { ignoreTerm: true, spawnGrandchild: { ignoreTerm: true }, hang: true } },
     });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
     const family = await waitForGrandchild(wf.pid, backend);
     // Sandbox, guard, agent, the agent's child.
     expect(family).toHaveLength(4);

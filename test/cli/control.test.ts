@@ -18,6 +18,7 @@ import {
   workflow,
 } from './cli-kit.js';
 import { snapshot } from './support/runs.js';
+import { startThree } from './support/start-three.js';
 
 const wf = (project: TestProject, ...args: string[]): Promise<WfResult> => runWf(args, { project });
 
@@ -32,10 +33,7 @@ const showCalls = async (project: TestProject, id: string) =>
 
 describe('wf stop', () => {
   it('C1 C5: cancels a live run, waits for its end, and says how to go on', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'] });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf: run } = await startThree('B');
     const family = familyOf(run.pid);
     const id = newestRun(project);
     const stopped = await wf(project, 'stop', id.slice(0, 8));
@@ -56,10 +54,7 @@ describe('wf stop', () => {
   });
 
   it('D1: --drain lets what runs finish; without waiting it says so; --json has the documented shape', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'] });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf: run } = await startThree('B');
     const id = newestRun(project);
     const asked = await wf(project, 'stop', id, '--drain', '--no-wait', '--json');
     expect(JSON.parse(asked.stdout)).toMatchObject({
@@ -92,10 +87,7 @@ describe('wf stop', () => {
   });
 
   it('D6: a stop during a drain cancels', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { rules: { A: { hang: true } } });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('A');
+    const { project, wf: run } = await startThree('A', { rules: { A: { hang: true } } });
     run.kill('SIGTERM');
     await run.waitForStderr(/no new calls are started/);
     expect(await wf(project, 'stop', newestRun(project))).toMatchObject({ code: 0 });
@@ -117,12 +109,13 @@ describe('wf stop', () => {
 
 describe('wf skip', () => {
   it('B-089: ends a running call with its whole tree; the script gets null; no resume takes it for an answer', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, {
+    const {
+      project,
+      backend,
+      wf: run,
+    } = await startThree('B', {
       rules: { B: { ignoreTerm: true, spawnGrandchild: { ignoreTerm: true }, hang: true } },
     });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
     await run.waitForStderr(/#2 B: started/);
     const id = newestRun(project);
     const agents = () => familyOf(run.pid).filter(({ command }) => /agent\.mjs|grandchild/.test(command));
@@ -199,15 +192,16 @@ describe('wf skip', () => {
 
 describe('wf retry', () => {
   it('X4: ends the attempt and starts the same call again; its promise gets the second answer; counts are of calls', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, {
+    const {
+      project,
+      backend,
+      wf: run,
+    } = await startThree('B', {
       rules: [
         { when: { label: 'B', nth: 1 }, behaviour: { tokens: { in: 5, out: 7 }, hang: true } },
         { when: { label: 'B' }, behaviour: { tokens: { in: 1, out: 2 }, value: 'second, attempt {attempt}' } },
       ],
     });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
     await run.waitForStderr(/#2 B: started/);
     const id = newestRun(project);
     const retried = await wf(project, 'retry', id, 'B');
@@ -244,10 +238,7 @@ describe('wf retry', () => {
   });
 
   it('C2: a cancel beats a retry whose attempt is not gone yet', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { rules: { A: { ignoreTerm: true, hang: true } } });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('A');
+    const { project, backend, wf: run } = await startThree('A', { rules: { A: { ignoreTerm: true, hang: true } } });
     const id = newestRun(project);
     expect(await wf(project, 'retry', id, 'A')).toMatchObject({ code: 0 });
     run.kill('SIGINT');
@@ -283,10 +274,7 @@ describe('what cannot be done is said', () => {
   });
 
   it('H1 H6: a run whose owner is gone, one that has ended, one that is not there: exit 2, and nothing is touched', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'] });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf: run } = await startThree('B');
     const killed = newestRun(project);
     run.kill('SIGKILL');
     await run.exited;

@@ -21,6 +21,7 @@ import { makeProject, type TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { MOCK, newestRun, THREE } from './cli-kit.js';
 import { killRun, killWithGuard, snapshot } from './support/runs.js';
+import { startThree } from './support/start-three.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -183,10 +184,7 @@ it('M6: the copy that --fix makes of a damaged run holds its good lines and can 
 
 describe('M6: a run that says nothing', () => {
   it('is named when its owner lives and its last event is more than 30 minutes old', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['A'] });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('A');
+    const { project, backend, wf } = await startThree('A');
     const id = newestRun(project);
     expect(await diagnose(project)).toEqual({ code: 0, found: [] });
 

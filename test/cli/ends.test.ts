@@ -7,6 +7,7 @@ import { expectNoProcessesLeft } from '../support/processes.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { answeredLabels, hasState, MOCK, newestRun, readState, THREE, workflow } from './cli-kit.js';
+import { startThree } from './support/start-three.js';
 
 const makeFlow = (body: string): TestProject => makeProject({ files: { 'flow.js': workflow(body) } });
 
@@ -246,10 +247,7 @@ return all`);
   });
 
   it('O5 C6: a run whose owner lives is 5, and its pid is named', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['A'] });
-    const live = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('A');
+    const { project, backend, wf: live } = await startThree('A');
     const [id] = project.runIds() as [string];
     const busy = await runWf(['run', '--resume-from', id], { project });
     expect(busy).toMatchObject({ code: 5, stdout: '' });

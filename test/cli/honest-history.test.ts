@@ -11,6 +11,7 @@ import { makeProject, type TestProject } from '../support/temp-project.js';
 import { MOCK, newestRun, readState, THREE, workflow } from './cli-kit.js';
 import { copyProject, killRun, killWithGuard, listRuns, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
+import { startThree } from './support/start-three.js';
 
 type Backend = ReturnType<typeof makeFakeBackend>;
 
@@ -110,10 +111,7 @@ it('H11: an agent that outlived its run is neither ended nor heard by the resume
 
 describe('H9 H10', () => {
   it('a cancel is said to be requested; what became of the call is not made up, then or by doctor --fix', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { rules: { B: { hang: true, ignoreTerm: true } } });
-    const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, wf } = await startThree('B', { rules: { B: { hang: true, ignoreTerm: true } } });
     await waitForJournalLines(project, 1);
     wf.kill('SIGINT');
     const ended = await wf.done;
@@ -131,10 +129,7 @@ describe('H9 H10', () => {
 });
 
 it('B-049: a deliberate stop is recorded with its time, listed as such later, and can be gone on from', async () => {
-  const project = makeProject({ files: { 'flow.js': THREE } });
-  const backend = makeFakeBackend(project, { gated: ['B'] });
-  const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-  await backend.waitForStart('B');
+  const { project, backend, wf } = await startThree('B');
   await waitForJournalLines(project, 1);
   wf.kill('SIGINT');
   await wf.done;
@@ -204,10 +199,7 @@ it('H18: a torn last line is dropped alone, and so is a bad line in the middle: 
 });
 
 it('B-050: a live run is seen from another process with its pid, host and last sign of life; nobody takes it over or prunes it', async () => {
-  const project = makeProject({ files: { 'flow.js': THREE } });
-  const backend = makeFakeBackend(project, { gated: ['A'] });
-  const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-  await backend.waitForStart('A');
+  const { project, backend, wf } = await startThree('A');
   const id = newestRun(project);
   expect(await listRuns(project)).toMatchObject([
     { runId: id, status: 'running', owner: { pid: wf.pid, host: expect.any(String), heartbeat: expect.any(String) } },

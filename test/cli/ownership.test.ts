@@ -20,6 +20,7 @@ import { makeProject, type TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { newestRun, THREE } from './cli-kit.js';
 import { killRun, listRuns, snapshot } from './support/runs.js';
+import { startThree } from './support/start-three.js';
 
 const claimsOf = (project: TestProject, root: string): string => join(project.runsDir, '.claims', root);
 const lockOf = (project: TestProject, root: string): string => join(claimsOf(project, root), 'owner.lock');
@@ -55,10 +56,7 @@ async function makeKilledRun(project: TestProject): Promise<string> {
 }
 
 it('O4 O5: the lock of a live run is kept and its second owner refused by pid; that of a killed one is cleaned with one line', async () => {
-  const project = makeProject({ files: { 'flow.js': THREE } });
-  const backend = makeFakeBackend(project, { gated: ['B'] });
-  const wf = startWf(['run', 'flow.js', ...backend.flags], { project });
-  await backend.waitForStart('B');
+  const { project, backend, wf } = await startThree('B');
   await waitForJournalLines(project, 1);
   const id = newestRun(project);
   await waitFor('the lock', () => existsSync(lockOf(project, id)));

@@ -2,20 +2,17 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeFakeBackend } from '../support/fake-backend.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { MOCK, newestRun, THREE, workflow } from './cli-kit.js';
 import { snapshot } from './support/runs.js';
+import { startThree } from './support/start-three.js';
 
 const eventsFile = (project: TestProject, id = newestRun(project)): string => join(project.runDir(id), 'events.jsonl');
 
 describe('wf watch', () => {
   it('follows a live run to its end from where it stands, with its exit code, and without the socket', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'], rules: { C: { fail: 1 } } });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf: run } = await startThree('B', { gated: ['B'], rules: { C: { fail: 1 } } });
     await run.waitForStderr(/#2 B: started/);
     const id = newestRun(project);
     const runtime = project.env.XDG_RUNTIME_DIR as string;
@@ -55,10 +52,7 @@ describe('wf watch', () => {
   });
 
   it('H6: ends when the owner is killed, and says what is known; exit 1', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'] });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, wf: run } = await startThree('B');
     const id = newestRun(project);
     const watch = startWf(['watch', id], { project });
     await watch.waitForStdout(/run still running/);
@@ -72,10 +66,7 @@ describe('wf watch', () => {
   });
 
   it('a cancelled run gives 130; Ctrl-C ends the watching and not the run', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'] });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, wf: run } = await startThree('B');
     const id = newestRun(project);
     const impatient = startWf(['watch', id], { project });
     await impatient.waitForStdout(/run still running/);
@@ -115,10 +106,7 @@ describe('wf logs', () => {
   });
 
   it('-f follows a live run to its end and misses nothing', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['B'] });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('B');
+    const { project, backend, wf: run } = await startThree('B');
     const logs = startWf(['logs', '-f', '--json', newestRun(project)], { project });
     await logs.waitForStdout(/"type":"call.started","n":2/);
     backend.openAllGates();
@@ -141,10 +129,7 @@ describe('wf logs', () => {
   });
 
   it('B-092: a reader that has had enough ends it', async () => {
-    const project = makeProject({ files: { 'flow.js': THREE } });
-    const backend = makeFakeBackend(project, { gated: ['A'] });
-    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
-    await backend.waitForStart('A');
+    const { project, backend, wf: run } = await startThree('A');
     const logs = startWf(['logs', '-f', newestRun(project)], {
       project,
       under: ['sh', '-c', '("$@"; echo "code $?" >&2) | head -n 1', 'sh'],
