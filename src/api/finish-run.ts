@@ -8,6 +8,7 @@ import { isoTime } from '../shared/clock.js';
 import { ERROR_CODES, EXIT, type ErrorCode, messageOf } from '../shared/errors.js';
 import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
 import { createDiskPatience, type DiskPatience } from './disk-patience.js';
+import { resumeCommandOf } from '../shared/resume-command.js';
 import type { PreparedRun } from './prepare-run.js';
 import type { RunResult } from './run-options.js';
 import type { RunParts } from './run-parts.js';
@@ -98,12 +99,10 @@ async function writeRecording(
   }
 }
 
-/** Exact: it finds the run again where it was written. */
 function resumeCommand({ record, given, prepared }: RunParts, outcome: Outcome): string {
-  const place = given.runsDir === undefined ? '' : ` --runs-dir ${quote(given.runsDir)}`;
   // What the script itself did wrong is mended in the script, and without its name the stored one would run again.
   const script = SCRIPT_FAULTS.has(outcome.cause) ? (given.script ?? pathFrom(prepared)) : undefined;
-  return `wf run ${script === undefined ? '' : `${quote(script)} `}--resume-from ${record.runId}${place}`;
+  return resumeCommandOf(record.runId, given.runsDir, script);
 }
 
 const SCRIPT_FAULTS = new Set([
@@ -118,8 +117,6 @@ const SCRIPT_FAULTS = new Set([
 
 const pathFrom = ({ scriptPath, places }: PreparedRun): string | undefined =>
   scriptPath === null ? undefined : relative(places.cwd, scriptPath);
-
-const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 function explainEnd(end: EngineEnd, counts: Counts, allowFailures: boolean, exitCode: number | undefined): Outcome {
   switch (end.how) {

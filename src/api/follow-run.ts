@@ -23,6 +23,8 @@ export interface WatchedEnd {
   exitCode: number;
   /** Why nothing more is expected, where no end is recorded. */
   reason?: string;
+  /** Why no resume can go on from it. */
+  noResume?: string;
 }
 
 /** The last event of a run is written after its records: so long it may take, ms. */
@@ -54,7 +56,7 @@ export async function* readRunEvents(
  *
  * @param id UUID, or a prefix that only one run has
  * @param onEvent `isPast`: it had happened before we began to watch
- * @param onPresent called once, when all that was past has been told
+ * @param onPresent called once, when all that was past of a live run has been told
  * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_RUN_FOREIGN`
  * @example const { status } = await watchRun('3f2a', (event) => reporter.event(event))
  */
@@ -67,7 +69,8 @@ export async function watchRun(
   let isPast = true;
   for await (const text of followEvents(folder, { isOver: watchEnd(folder), signal: options.signal })) {
     if (text === null) {
-      if (isPast) options.onPresent?.();
+      // Of a run that nobody holds there is no present to tell.
+      if (isPast && !isOver(observeRun(folder))) options.onPresent?.();
       isPast = false;
       continue;
     }
@@ -77,12 +80,14 @@ export async function watchRun(
     if (event.type === 'run.finished') return { runId, status: event.status, exitCode: event.exitCode };
   }
   const run = observeRun(folder);
+  const { status, noResume } = run.summary;
   if (run.state !== null) tellEnd(run.state, folder, onEvent);
   return {
     runId,
-    status: run.summary.status,
+    status,
     exitCode: run.state?.exitCode ?? EXIT.runFailed,
     ...(run.state === null ? { reason: run.ownerState?.reason ?? 'nobody holds it' } : {}),
+    ...(noResume === undefined ? {} : { noResume }),
   };
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ObservedRun, observeRun } from '../runs/run-status.js';
 import { WfError } from '../shared/errors.js';
 import type { Counts, RunStatus } from '../shared/outcome.js';
+import { resumeCommandOf } from '../shared/resume-command.js';
 import { askOwner, findOwnRun, isOver, type Where } from './reach-owner.js';
 
 export interface StopOptions extends Where {
@@ -21,7 +22,7 @@ export interface StopReport {
   /** Exit code of its `wf run`; `null` while none is recorded. */
   exitCode: number | null;
   counts: Counts;
-  /** How to go on; `null` where nothing is left to do or the run has not ended. */
+  /** How to go on; `null` where nothing is left to do, the run has not ended, or no resume can go on from it. */
   resumeCommand: string | null;
 }
 
@@ -71,10 +72,9 @@ function describe(
   requested: StopReport['requested'],
   runsDir: string | undefined,
 ): StopReport {
-  const { status, counts } = run.summary;
+  const { status, counts, noResume } = run.summary;
   const ended = isOver(run);
   const isComplete = status === 'completed' && counts.failed + counts.noResult + counts.skipped === 0;
-  const place = runsDir === undefined ? '' : ` --runs-dir ${runsDir}`;
   return {
     runId,
     requested,
@@ -82,6 +82,6 @@ function describe(
     status,
     exitCode: run.state?.exitCode ?? null,
     counts,
-    resumeCommand: ended && !isComplete ? `wf run --resume-from ${runId}${place}` : null,
+    resumeCommand: ended && !isComplete && noResume === undefined ? resumeCommandOf(runId, runsDir) : null,
   };
 }

@@ -98,6 +98,9 @@ const REMEDIES: Record<RecordProblem['code'], string> = {
   WF_RUN_FOREIGN: 'Go on from it with the engine that made it.',
 };
 
+/** The same in words, with what can be done. */
+export const explainProblem = ({ code, why }: RecordProblem): string => `${why}. ${REMEDIES[code]}`;
+
 function recordError(folder: string, problem: RecordProblem): WfError {
   return new WfError(problem.code, `Run ${basename(folder)}: ${problem.why} (in ${folder}).`, {
     remedy: REMEDIES[problem.code],

@@ -18,7 +18,7 @@ import {
   type StateRecord,
   usageSchema,
 } from './records.js';
-import { inspectRunRecord, inspectState, missingRunRecord, type RecordReading } from './run-records.js';
+import { explainProblem, inspectRunRecord, inspectState, missingRunRecord, type RecordReading } from './run-records.js';
 
 /** One row of `wf ls --json`. Times are ISO 8601 UTC; what is not known is `null`, or 0 where a number must stand. */
 export interface RunSummary {
@@ -43,6 +43,8 @@ export interface RunSummary {
   damaged?: string;
   /** The records were written by a newer `wf` or by another engine, and are not damaged for that. */
   unsupported?: string;
+  /** Why no resume can go on from it, its `run.json` being of no use, and what can be done. Absent where one can. */
+  noResume?: string;
   /** Of a run of another engine: what it records apart from its status, `unknown` where it does not say. */
   verdicts?: ForeignRun['verdicts'];
 }
@@ -89,7 +91,7 @@ function observeForeign(folder: string): ObservedRun {
   const number = (status: string): number => calls.filter((call) => call.status === status).length;
   const counts = { calls: calls.length, ok: number('ok'), failed: number('failed'), skipped: number('skipped') };
   const outputTokens = calls.reduce((sum, call) => sum + (call.outputTokens ?? 0), 0);
-  const state = inspectState(folder);
+  const problem = missingRunRecord(inspectState(folder), folder);
   return {
     summary: {
       runId: basename(folder),
@@ -107,7 +109,8 @@ function observeForeign(folder: string): ObservedRun {
       madeUp: false,
       scriptSha256: null,
       owner: null,
-      unsupported: missingRunRecord(state, folder).why,
+      unsupported: problem.why,
+      noResume: explainProblem(problem),
       verdicts,
     },
     record: null,
@@ -161,7 +164,11 @@ function judgeStatus(inRun: Fields, inState: Fields, isOutcomeValid: boolean, is
   return firstFit(ended, inState.status) ?? 'interrupted';
 }
 
-function describeProblems(run: Run, state: State, folder: string): Pick<RunSummary, 'damaged' | 'unsupported'> {
+function describeProblems(
+  run: Run,
+  state: State,
+  folder: string,
+): Pick<RunSummary, 'damaged' | 'unsupported' | 'noResume'> {
   const ofRun = run.kind === 'absent' ? missingRunRecord(state, folder) : run.kind === 'bad' ? run.problem : undefined;
   const ofState = state.kind === 'bad' && ofRun?.code !== 'WF_RUN_FOREIGN' ? state.problem : undefined;
   const problems = [ofRun, ofState].filter((problem) => problem !== undefined);
@@ -172,7 +179,11 @@ function describeProblems(run: Run, state: State, folder: string): Pick<RunSumma
       .join('; ');
   const damaged = join(true);
   const unsupported = join(false);
-  return { ...(damaged !== '' && { damaged }), ...(unsupported !== '' && { unsupported }) };
+  return {
+    ...(damaged !== '' && { damaged }),
+    ...(unsupported !== '' && { unsupported }),
+    ...(ofRun !== undefined && { noResume: explainProblem(ofRun) }),
+  };
 }
 
 const timeSchema = z.string().refine((text) => !Number.isNaN(Date.parse(text)));

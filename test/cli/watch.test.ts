@@ -63,6 +63,10 @@ describe('wf watch', () => {
       `wf: run ${id} is interrupted: no end is recorded, and process ${run.pid} is gone.\n  → To go on: wf run --resume-from ${id}\n`,
     );
     expect(stdout).not.toMatch(/failed|completed|cancelled/);
+    // Who looks only now is not told first that it runs.
+    const late = await runWf(['watch', id], { project });
+    expect([late.code, late.stderr]).toEqual([1, stderr]);
+    expect(late.stdout).not.toContain('still running');
   });
 
   it('a cancelled run gives 130; Ctrl-C ends the watching and not the run', async () => {

@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS_FILE } from '../../runs/runs-folder.js';
+import { resumeCommandOf } from '../../shared/resume-command.js';
 import type { DoctorCheck, DoctorRun, Finding } from './finding.js';
 
 /** A live run without any event for longer than this, ms, may hang. */
@@ -11,16 +12,21 @@ const TAIL_BYTES = 256 << 10;
 export const checkOwners: DoctorCheck = {
   name: 'owners',
   title: 'Runs in progress',
-  look({ runs, now }) {
+  look({ runs, runsDir, now }) {
     const goneOnFrom = new Map(runs.map((run) => [run.observed.summary.resumedFrom, run.runId]));
-    const findings = runs.flatMap((run) => lookAtRun(run, now, goneOnFrom.get(run.runId)) ?? []);
+    const findings = runs.flatMap((run) => lookAtRun(run, now, runsDir, goneOnFrom.get(run.runId)) ?? []);
     return findings.length > 0
       ? findings
       : [{ status: 'ok', message: 'No run is in progress or without its process.' }];
   },
 };
 
-function lookAtRun(run: DoctorRun, now: number, next: string | undefined): Finding | undefined {
+function lookAtRun(
+  run: DoctorRun,
+  now: number,
+  runsDir: string | undefined,
+  next: string | undefined,
+): Finding | undefined {
   const { runId, folder } = run;
   const { summary, record, ownerState } = run.observed;
   if (record?.status !== 'running') return undefined;
@@ -42,7 +48,7 @@ function lookAtRun(run: DoctorRun, now: number, next: string | undefined): Findi
   return {
     status: 'note',
     message: `Run ${runId} (${summary.workflow}) has no recorded end: ${why}.${next === undefined ? '' : ` Run ${next} went on from it.`}`,
-    ...(next === undefined ? { remedy: `To go on: wf run --resume-from ${runId}` } : {}),
+    ...(next === undefined ? { remedy: `To go on: ${resumeCommandOf(runId, runsDir)}` } : {}),
     ...about,
   };
 }

@@ -10,7 +10,7 @@ import type { DoctorCheck, DoctorContext, Finding, FindingStatus } from './findi
 export async function diagnose(options: DoctorOptions): Promise<DoctorReport> {
   const places = findPlaces(options);
   const now = options.now ?? Date.now();
-  const context: DoctorContext = { places, runs: [], now };
+  const context: DoctorContext = { places, runsDir: options.runsDir, runs: [], now };
   try {
     const folders = listRunFolders(places.runsFolder).filter((run) => run.readable);
     context.runs = folders.map((run) => ({ ...run, observed: observeRun(run.folder, now) }));

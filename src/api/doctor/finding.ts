@@ -25,6 +25,8 @@ export interface DoctorRun extends RunFolder {
 
 export interface DoctorContext {
   places: Places;
+  /** As it was asked for, for commands that are to find the runs again. */
+  runsDir: string | undefined;
   /** Run folders of the project's own runs folder. */
   runs: readonly DoctorRun[];
   /** ms since the epoch. */

@@ -3,6 +3,7 @@ import { cleanLine } from '../../report/clean-line.js';
 import { describeWorktree } from '../../report/describe-event.js';
 import { describeReset } from '../../report/describe-reset.js';
 import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
+import { resumeCommandOf } from '../../shared/resume-command.js';
 
 /** `wf show`: what is recorded of a run, and no more than that. */
 export async function show(
@@ -13,13 +14,13 @@ export async function show(
   const { details, readDetail, ...run } = readWorkflowRun(id, { runsDir: flags.runsDir });
   const found = call === undefined ? undefined : readDetail(findCall(details, call).n);
   if (flags.json) process.stdout.write(`${JSON.stringify(found ?? run, null, 2)}\n`);
-  else process.stdout.write(found === undefined ? describeRun(run) : describeCall(found));
+  else process.stdout.write(found === undefined ? describeRun(run, flags.runsDir) : describeCall(found));
   return 0;
 }
 
 const row = (name: string, text: string): string => `${name.padEnd(10)} ${text}\n`;
 
-function describeRun(run: RunView): string {
+function describeRun(run: RunView, runsDir: string | undefined): string {
   let text = row('run', run.runId) + row('workflow', cleanLine(run.workflow)) + row('status', statusText(run));
   if (run.owner !== null)
     text += row('owner', `pid ${run.owner.pid} on ${run.owner.host}, last heartbeat ${run.owner.heartbeat}`);
@@ -58,7 +59,7 @@ function describeRun(run: RunView): string {
     for (const kept of call.worktrees ?? []) text += `\nworktree of #${call.n}: ${describeWorktree(kept)}\n`;
   }
   for (const notice of run.notices) text += `\n! ${cleanLine(notice, 2000)}\n`;
-  return text + nextStep(run);
+  return text + nextStep(run, runsDir);
 }
 
 /** Says only what was observed: without a live owner and a recorded end a run is interrupted, whatever it was doing. */
@@ -102,7 +103,7 @@ const STATUS_WORDS: Record<RunView['calls'][number]['status'], string> = {
   'no-result': 'no result recorded',
 };
 
-function nextStep(run: RunView): string {
+function nextStep(run: RunView, runsDir: string | undefined): string {
   const open = run.counts.noResult;
   if (run.status === 'completed' && open === 0 && run.counts.failed === 0) return '';
   if (run.status === 'running') return '';
@@ -111,7 +112,8 @@ function nextStep(run: RunView): string {
     open === 0
       ? ''
       : `\n${open} ${open === 1 ? 'call has' : 'calls have'} no result recorded: what they did outside is not known. Look at the workspace first.`;
-  return `${look}\nTo go on: wf run --resume-from ${run.runId}\n`;
+  if (run.noResume !== undefined) return `${look}\nNo resume can go on from it: ${cleanLine(run.noResume, 500)}\n`;
+  return `${look}\nTo go on: ${resumeCommandOf(run.runId, runsDir)}\n`;
 }
 
 function describeCall(call: CallDetail): string {

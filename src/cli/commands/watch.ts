@@ -1,7 +1,9 @@
 import { type RunEvent, watchRun } from '../../index.js';
+import { cleanLine } from '../../report/clean-line.js';
 import { loadPaint } from '../../report/paint.js';
 import { createPlainReporter } from '../../report/plain.js';
 import { systemReportClock } from '../../report/report-clock.js';
+import { resumeCommandOf } from '../../shared/resume-command.js';
 import { useColors } from '../use-colors.js';
 import { printToStdout } from '../print-lines.js';
 
@@ -18,8 +20,12 @@ export async function watch(id: string, flags: { json?: boolean; runsDir?: strin
   show?.close();
   if (signal.aborted) return 0;
   if (end.reason !== undefined) {
+    const next =
+      end.noResume === undefined
+        ? `To go on: ${resumeCommandOf(end.runId, flags.runsDir)}`
+        : `No resume can go on from it: ${cleanLine(end.noResume, 500)}`;
     process.stderr.write(
-      `wf: run ${end.runId} is ${end.status}: no end is recorded, and ${end.reason}.\n  → To go on: wf run --resume-from ${end.runId}\n`,
+      `wf: run ${end.runId} is ${end.status}: no end is recorded, and ${end.reason}.\n  → ${next}\n`,
     );
   }
   return end.exitCode;
