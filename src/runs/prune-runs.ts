@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { messageOf } from '../shared/errors.js';
 import { trashClaims } from './prune-claims.js';
+import { trashCopies } from './prune-copies.js';
 import { observeRun } from './run-status.js';
 import {
   isRealFolder,
@@ -12,6 +13,7 @@ import {
   listRunFolders,
   lookAt,
   NEW_PREFIX,
+  REPAIRED_FOLDER,
   type RunFolder,
   TRASH_PREFIX,
 } from './runs-folder.js';
@@ -47,7 +49,8 @@ export interface PruneReport {
 
 /**
  * Prunes a runs folder. Never throws: what goes wrong is a warning. Only real folders are touched that are named by a
- * UUID and hold a run, besides our own leftovers and the claims of lineages that have no run left.
+ * UUID and hold a run, besides our own leftovers, the claims of lineages that have no run left, and the copies that
+ * `wf doctor` made of runs that are gone.
  *
  * @example
  * const { removed, warnings } = await pruneRuns({ runsFolder, keep: 50, spare: new Set([runId]) });
@@ -69,7 +72,9 @@ export async function pruneRuns(options: PruneOptions): Promise<PruneReport> {
       await attempt(`Old run ${run.runId} could not be removed`, () => pruneRun(run, options, now, report));
     }
     if (options.dryRun) return;
-    for (const folder of [...listLeftovers(runsFolder, now), ...trashClaims(runsFolder, now)]) {
+    const places = [runsFolder, join(runsFolder, REPAIRED_FOLDER)];
+    const left = places.flatMap((place) => [...listLeftovers(place, now), ...trashClaims(place, now)]);
+    for (const folder of [...left, ...trashCopies(runsFolder, now)]) {
       await attempt(`${folder} could not be removed`, () => removeFolder(folder));
     }
   });

@@ -129,6 +129,8 @@ export const runRecordSchema = z.looseObject({
   /** Run id and depth of the run whose agent started this one. */
   startedBy: z.looseObject({ runId: z.string(), depth: z.number() }).nullable(),
   madeUp: z.boolean(),
+  /** This folder is a copy that `wf doctor --fix` made of a damaged run; it goes when that run goes. */
+  repairedCopy: z.boolean().optional(),
   /** Where the owner listens for `wf stop`, `wf skip` and `wf retry`; `null` where nobody listens. */
   control: z.looseObject({ address: z.string(), token: z.string() }).nullable().optional(),
   /** The process that ends the agents when the owner is gone. */

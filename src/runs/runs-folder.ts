@@ -1,6 +1,7 @@
 /**
  * The folder that holds all runs of a project, and what its entries are called.
- * `<uuid>` a run · `.new-*` a run being built · `.trash-*` a run being removed · `.claims` who holds which lineage.
+ * `<uuid>` a run · `.new-*` a run being built · `.trash-*` a run being removed · `.claims` who holds which lineage ·
+ * `.repaired` copies of damaged runs, a runs folder of its own.
  */
 import {
   closeSync,
@@ -26,6 +27,7 @@ export const SCRIPT_FILE = 'script.js';
 export const JOURNAL_FILE = 'journal.jsonl';
 export const EVENTS_FILE = 'events.jsonl';
 export const CLAIMS_FOLDER = '.claims';
+export const REPAIRED_FOLDER = '.repaired';
 export const NEW_PREFIX = '.new-';
 export const TRASH_PREFIX = '.trash-';
 

@@ -179,6 +179,7 @@ it('M6: the copy that --fix makes of a damaged run holds its good lines and can 
   expect(await diagnose(project, ...place)).toMatchObject({ found: [{ check: 'journals', status: 'warn' }] });
   const resumed = await runWf(['run', '--resume-from', id, ...place], { project });
   expect(resumed).toMatchObject({ code: 0 });
+  expect(resumed.stderr).not.toContain('shorter than its record');
   expect(['A', 'B', 'C'].map((label) => backend.ledger.starts(label).length)).toEqual([1, 2, 1]);
 });
 

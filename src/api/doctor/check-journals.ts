@@ -14,7 +14,8 @@ export const checkJournals: DoctorCheck = {
   name: 'journals',
   title: 'Journals',
   look(context) {
-    const runs = context.runs.filter(({ observed }) => observed.record !== null);
+    // A run of another program is left alone; one whose record is damaged has a journal all the same.
+    const runs = context.runs.filter(({ observed }) => observed.summary.unsupported === undefined);
     const findings = runs.flatMap((run) => lookAtJournal(run, context) ?? []);
     if (findings.length > 0) return findings;
     return runs.length === 0 ? [] : [{ status: 'ok', message: `No journal of ${runs.length} is damaged.` }];
@@ -35,24 +36,28 @@ function lookAtJournal(run: DoctorRun, context: DoctorContext): Finding | undefi
   try {
     const { damage, reusable } = readThrough(journal);
     const lost = (observed.state?.journal.bytes ?? observed.record?.progress.journalBytes ?? 0) - journal.size;
-    const still = `${reusable} ${reusable === 1 ? 'answer' : 'answers'} can be reused`;
-    if (lost > 0) {
-      const message = `${name} is ${lost} bytes shorter than its record says; ${still}.`;
-      return { status: 'warn', message, remedy: GOES_ON, ...about };
-    }
     const words = describeDamage(damage);
-    if (words === undefined) return undefined;
-    if (damage.tornTail && damage.bad.length === 1) {
-      // A line that is just being written looks the same.
-      if (observed.summary.status === 'running') return undefined;
-      return {
-        status: 'note',
-        message: `${name} ends in a cut line, as after a kill; ${still}.`,
-        remedy: GOES_ON,
-        ...about,
-      };
+    const faults = [
+      ...(lost > 0 ? [`is ${lost} bytes shorter than its record says`] : []),
+      ...(words === undefined ? [] : [`has ${words}`]),
+    ].join(' and ');
+    const answers = `${reusable} ${reusable === 1 ? 'answer' : 'answers'}`;
+    if (observed.record === null) {
+      const message = `${name} ${faults === '' ? 'is sound' : faults}: it holds ${answers}, and no resume can use them while run.json cannot be read.`;
+      return { status: faults === '' ? 'note' : 'warn', message, ...about };
     }
-    return tellDamage(run, context, `${name} has ${words}; ${still}.`);
+    const still = `${answers} can be reused`;
+    const isTorn = damage.tornTail && damage.bad.length === 1;
+    if (words !== undefined && !isTorn) return tellDamage(run, context, `${name} ${faults}; ${still}.`);
+    if (lost > 0) return { status: 'warn', message: `${name} ${faults}; ${still}.`, remedy: GOES_ON, ...about };
+    // A line that is just being written looks the same.
+    if (words === undefined || observed.summary.status === 'running') return undefined;
+    return {
+      status: 'note',
+      message: `${name} ends in a cut line, as after a kill; ${still}.`,
+      remedy: GOES_ON,
+      ...about,
+    };
   } catch (error) {
     if (!WfError.is(error)) throw error;
     return { status: 'note', message: `${name}: ${error.message}`, remedy: error.remedy ?? '', ...about };

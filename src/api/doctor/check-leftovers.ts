@@ -2,11 +2,10 @@
 import { rmSync, utimesSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isProcessAlive } from '../../shared/process-info.js';
-import { CLAIMS_FOLDER, lookAt, NEW_PREFIX, TRASH_PREFIX } from '../../runs/runs-folder.js';
+import { CLAIMS_FOLDER, lookAt, NEW_PREFIX, REPAIRED_FOLDER, TRASH_PREFIX } from '../../runs/runs-folder.js';
 import { isBuiltFolder, removeBuiltFolder } from './built-folder.js';
 import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
 import { namesIn } from './names-in.js';
-import { REPAIRED_FOLDER } from './repaired-copy.js';
 
 /** Younger than this, ms, somebody on another machine may still be at it. */
 const SETTLED_MS = 60_000;

@@ -2,13 +2,30 @@
  * The repair of a run with a damaged journal: a copy of its folder, elsewhere, whose journal holds the good lines byte for
  * byte. The run itself stays as it is: its damage is evidence, and a resume can do without the bad lines anyway.
  */
-import { closeSync, copyFileSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { openFileSource } from '../../journal/file-store.js';
 import { scanJournal } from '../../journal/read-journal.js';
-import { JOURNAL_FILE, listNames, lookAt, NEW_PREFIX, type RunFolder } from '../../runs/runs-folder.js';
+import { inspectRunRecord, inspectState, writeRunRecord, writeState } from '../../runs/run-records.js';
+import {
+  JOURNAL_FILE,
+  listNames,
+  lookAt,
+  NEW_PREFIX,
+  REPAIRED_FOLDER,
+  type RunFolder,
+} from '../../runs/runs-folder.js';
 
-export const REPAIRED_FOLDER = '.repaired';
 const NEWLINE = Buffer.from('\n');
 
 /** `<runs folder>/.repaired/<run id>`: a runs folder of its own, for `--runs-dir`. */
@@ -26,11 +43,26 @@ export function writeRepairedCopy(runsFolder: string, { runId, folder }: RunFold
       copyFileSync(join(folder, name), join(building, name));
     }
     const lines = copyGoodLines(join(folder, JOURNAL_FILE), join(building, JOURNAL_FILE));
+    markCopy(building);
     renameSync(building, copy);
-    return `wrote a copy with the ${lines} good lines; use it with --runs-dir ${join(runsFolder, REPAIRED_FOLDER)}`;
+    return `wrote a copy with the ${lines === 1 ? 'one good line' : `${lines} good lines`}; use it with --runs-dir ${join(runsFolder, REPAIRED_FOLDER)}`;
   } catch (error) {
     rmSync(building, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** The records speak of the copy's own journal, which is whole; and pruning knows the copy by its mark. */
+function markCopy(copy: string): void {
+  const { size } = statSync(join(copy, JOURNAL_FILE));
+  const run = inspectRunRecord(copy);
+  if (run.kind === 'ok') {
+    const progress = { ...run.record.progress, journalBytes: size };
+    writeRunRecord(copy, { ...run.record, progress, repairedCopy: true });
+  }
+  const state = inspectState(copy);
+  if (state.kind === 'ok') {
+    writeState(copy, { ...state.record, journal: { ...state.record.journal, bytes: size } });
   }
 }
 
