@@ -176,8 +176,8 @@ it('M6: the copy that --fix makes of a damaged run holds its good lines and can 
   expect(await runWf(['run', '--resume-from', id, '--strict'], { project })).toMatchObject({ code: 4 });
   expect(await diagnose(project, '--fix')).toMatchObject({ code: 0 });
   const place = ['--runs-dir', join(project.runsDir, '.repaired')];
-  expect(await diagnose(project, ...place)).toMatchObject({ found: [{ check: 'journals', status: 'warn' }] });
-  const resumed = await runWf(['run', '--resume-from', id, ...place], { project });
+  expect(await diagnose(project, ...place)).toEqual({ code: 0, found: [] });
+  const resumed = await runWf(['run', '--resume-from', id, '--strict', ...place], { project });
   expect(resumed).toMatchObject({ code: 0 });
   expect(resumed.stderr).not.toContain('shorter than its record');
   expect(['A', 'B', 'C'].map((label) => backend.ledger.starts(label).length)).toEqual([1, 2, 1]);
@@ -256,6 +256,24 @@ it('a place where runs cannot be written is a fault: exit 2, with what to do', a
     { check: 'runs-folder', status: 'fault', remedy: expect.stringContaining('--runs-dir') },
   ]);
 });
+
+it.each([0o777, 0o775])(
+  'a runs folder in which others can write (mode %o) is named, and --fix takes that away',
+  async (mode) => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    expect(await runWf(['run', 'flow.js', ...MOCK], { project })).toMatchObject({ code: 0 });
+    chmodSync(project.runsDir, mode);
+    const { code, found } = await diagnose(project);
+    expect(code).toBe(4);
+    expect(found).toMatchObject([{ check: 'runs-folder', status: 'warn', fixable: true, path: project.runsDir }]);
+    expect(found[0]?.message).toContain(`mode ${mode.toString(8)}`);
+    expect(await diagnose(project, '--fix')).toMatchObject({ code: 0 });
+    expect(statSync(project.runsDir).mode & 0o777).toBe(0o755);
+    // One that is shared on purpose keeps what lies in it to its owners.
+    chmodSync(project.runsDir, 0o1777);
+    expect(await diagnose(project)).toEqual({ code: 0, found: [] });
+  },
+);
 
 it('M6: in a git repository a runs folder that git would commit is named, and --fix makes git ignore it', async () => {
   const project = makeProject({ files: { 'flow.js': THREE }, git: true });

@@ -28,7 +28,7 @@ export const checkRunsFolder: DoctorCheck = {
             remedy: ELSEWHERE,
             path: runsFolder,
           };
-    return [first, ...lookAtModes(context), ...lookAtGit(context)];
+    return [first, ...lookAtDoor(runsFolder, stat.mode), ...lookAtModes(context), ...lookAtGit(context)];
   },
 };
 
@@ -57,6 +57,27 @@ function whyNotWritable(folder: string): string | undefined {
   } catch (error) {
     return messageOf(error);
   }
+}
+
+const WRITE_OF_OTHERS = 0o022;
+/** As of /tmp: what lies in it is safe from everybody but its owner. */
+const STICKY = 0o1000;
+
+/** Who may write here can take runs away, or put one in that somebody resumes. */
+function lookAtDoor(runsFolder: string, mode: number): Finding[] {
+  if ((mode & WRITE_OF_OTHERS) === 0 || (mode & STICKY) !== 0) return [];
+  return [
+    {
+      status: 'warn',
+      message: `Other users can write in ${runsFolder} (mode ${(mode & 0o7777).toString(8)}): they could remove runs, or add some.`,
+      remedy: `chmod go-w ${runsFolder}`,
+      path: runsFolder,
+      fix() {
+        chmodSync(runsFolder, statSync(runsFolder).mode & 0o7777 & ~WRITE_OF_OTHERS);
+        return 'took the permission of other users to write away';
+      },
+    },
+  ];
 }
 
 /** Prompts and answers stand in these files; nobody else has any business there. */
