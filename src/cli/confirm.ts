@@ -3,27 +3,31 @@ import { createInterface } from 'node:readline';
 import type { RunWorkflowOptions } from '../index.js';
 import { WfError } from '../shared/errors.js';
 import { readCount } from '../shared/read-values.js';
+import type { HeldOutput } from './hold-output.js';
 
 /** @throws WfError `WF_USAGE` where nobody can be asked */
-export function readConfirm(text: string | undefined): RunWorkflowOptions['confirm'] {
+export function readConfirm(text: string | undefined, output: HeldOutput): RunWorkflowOptions['confirm'] {
   const above = readCount('--confirm-above', text);
   if (above === undefined) return undefined;
-  if (process.stdin.isTTY && process.stderr.isTTY) return { above, ask: (calls, signal) => ask(calls, above, signal) };
+  if (process.stdin.isTTY && process.stderr.isTTY)
+    return { above, ask: (calls, signal) => ask(calls, above, signal, output) };
   throw new WfError('WF_USAGE', '--confirm-above asks a question, and this is no terminal.', {
     remedy: 'Limit the run with --max-agents, --budget or --budget-usd instead: they need nobody.',
   });
 }
 
-function ask(calls: number, above: number, signal: AbortSignal): Promise<boolean> {
+async function ask(calls: number, above: number, signal: AbortSignal, output: HeldOutput): Promise<boolean> {
   // Not as a terminal: Ctrl-C stays a signal, and cancels as always.
-  const reader = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  return new Promise((resolve) => {
-    reader.on('close', () => resolve(false));
+  const reader = createInterface({ input: process.stdin, terminal: false });
+  output.hold();
+  output.writeNow(`wf: this run wants to execute ${calls} calls, more than ${above}. Go on? [y/N] `);
+  const answer = await new Promise<string | undefined>((resolve) => {
+    reader.once('line', resolve);
+    reader.once('close', () => resolve(undefined));
     // An open reader holds the terminal, and the process with it.
     signal.addEventListener('abort', () => reader.close(), { once: true });
-    reader.question(`wf: this run wants to execute ${calls} calls, more than ${above}. Go on? [y/N] `, (answer) => {
-      resolve(/^y(es)?$/i.test(answer.trim()));
-      reader.close();
-    });
   });
+  reader.close();
+  output.release(answer !== undefined);
+  return answer !== undefined && /^y(es)?$/i.test(answer.trim());
 }

@@ -1,9 +1,12 @@
 /** `--confirm-above`: one question before a large fan-out, and never one where nobody can answer. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { openTerminal, wfCommand } from '../support/terminal.js';
-import { readState, workflow } from './cli-kit.js';
+import { waitFor } from '../support/wait.js';
+import { newestRun, readState, workflow } from './cli-kit.js';
 import { needTool } from './support/need-tool.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
@@ -51,4 +54,28 @@ it('B-133 Ctrl-C at the question ends the run and the process, without another k
   expect(await asked.done).toBe(130);
   expect(readState(project)).toMatchObject({ status: 'cancelled', counts: { executed: 1 } });
   expect(agent.started()).toEqual(['first']);
+});
+
+it('B-133 what happens while the question stands is printed after the answer, so that nothing scrolls it away', async (context) => {
+  needTool(context, 'script');
+  const slowAndFan = workflow(`const slow = agent('slow', { label: 'slow' })
+await agent('first', { label: 'first' })
+const fan = await parallel(['a', 'b', 'c'].map((x) => () => agent('do ' + x, { label: x })))
+return [await slow, ...fan].length`);
+  const project = makeProject({ files: { 'flow.js': slowAndFan } });
+  const agent = makeShellAgent(project, { slow: { gate: 'slow' } });
+  const terminal = openTerminal(
+    project,
+    `exec ${wfCommand(['run', 'flow.js', ...agent.flags, '--confirm-above', '3'])}`,
+  );
+  await terminal.waitForOutput(/Go on\? \[y\/N\] /);
+  agent.openGate('slow');
+  const events = join(project.runDir(newestRun(project)), 'events.jsonl');
+  await waitFor('the end of slow in the events', () =>
+    /"type":"call.finished","n":1,/.test(readFileSync(events, 'utf8')),
+  );
+  expect(terminal.output).toMatch(/Go on\? \[y\/N\] $/);
+  terminal.type('y\r');
+  await terminal.waitForOutput(/Go on\? \[y\/N\] y\r?\n[\s\S]*#1 slow: ok/);
+  expect(await terminal.done).toBe(0);
 });

@@ -8,6 +8,7 @@ import { writeToStream } from '../../report/write-text.js';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
 import { messageOf, WfError } from '../../shared/errors.js';
 import { handleSignals } from '../handle-signals.js';
+import { holdOutput } from '../hold-output.js';
 import { readConfirm } from '../confirm.js';
 import { readDuration } from '../../shared/read-values.js';
 import { type RunFlags, readRunOptions } from '../run-options.js';
@@ -22,11 +23,12 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   if (flags.plan) return (await import('./plan.js')).plan(script, { ...flags, json: flags.reporter?.includes('json') });
   const options = readRunOptions(script, flags);
   if (flags.output !== undefined) checkOutput(flags.output);
-  const confirm = readConfirm(flags.confirmAbove);
+  const output = holdOutput(writeToStream(process.stderr));
+  const { write } = output;
+  const confirm = readConfirm(flags.confirmAbove, output);
   const drainMs =
     readDuration('--drain', flags.drain === 'auto' ? undefined : flags.drain) ??
     (process.pid === 1 ? DRAIN_AS_INIT_MS : DRAIN_MS);
-  const write = writeToStream(process.stderr);
   process.stdout.on('error', () => {});
   const stepSummary = process.env.GITHUB_STEP_SUMMARY;
   const reporter = await createReporters(flags.reporter ?? ['plain'], {
@@ -44,7 +46,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     drain: (ms, exitCode) => handle?.drain(ms, exitCode),
     drainMs,
     say: (message) => {
-      if (!stderrOwned) write(`wf: ${message}\n`);
+      if (!stderrOwned) output.writeNow(`wf: ${message}\n`);
     },
   });
   try {
