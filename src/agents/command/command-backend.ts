@@ -45,6 +45,16 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
   const source = options.env ?? process.env;
   const argv = [program.includes('/') ? resolve(options.folder ?? '.', program) : program, ...args];
   const name = basename(program);
+  // What one line of it gets wrong, all of them probably do.
+  let isOddUsageTold = false;
+  const tellOddUsage = (line: string, context: AgentRunContext): void => {
+    if (isOddUsageTold) return;
+    isOddUsageTold = true;
+    context.onEvent({
+      type: 'warning',
+      text: `${name} tells its usage in a line that is not understood, or not wholly: ${line.slice(0, 200)} It should look like {"wf":"usage","in":10,"out":20,"usd":0.01}; what has no number there is not counted. Said once a run.`,
+    });
+  };
   return {
     name: 'command',
     capabilities: CAPABILITIES,
@@ -62,7 +72,9 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
       const schemaFile = request.schema && writeSchemaFile(request.schema);
       try {
         const env = agentEnvironment(source, options.allowEnv ?? [], request, schemaFile?.path);
-        return await execute(argv, name, env, options.graceMs ?? Number.POSITIVE_INFINITY, request, context);
+        return await execute(argv, name, env, options.graceMs ?? Number.POSITIVE_INFINITY, request, context, (line) =>
+          tellOddUsage(line, context),
+        );
       } finally {
         schemaFile?.remove();
       }
@@ -77,8 +89,9 @@ async function execute(
   graceMs: number,
   request: AgentRequest,
   context: AgentRunContext,
+  onOddUsage: (line: string) => void,
 ): Promise<AgentAnswer> {
-  const stderr = createStderrReader((event) => context.onEvent(event));
+  const stderr = createStderrReader((event) => context.onEvent(event), onOddUsage);
   const end = await runCommand({
     argv,
     cwd: request.cwd,

@@ -4,7 +4,7 @@ import type { CallUsage } from '../../shared/outcome.js';
 import type { AgentEvent, BackendErrorKind } from '../backend.js';
 import { isErrorKind } from '../call-failure.js';
 import { readResetTime } from '../reset-time.js';
-import { readUsage, sumUsage } from '../usage-words.js';
+import { readUsageLine, sumUsage } from '../usage-words.js';
 
 /** What the program itself says of its failure: `{"wf":"error","kind":"rate_limit","retryAfterMs":1000,"message":"…"}`. */
 export interface ToldFailure {
@@ -28,7 +28,11 @@ export interface StderrReader {
 /** What goes beyond it in one line is dropped. It is more than is told of a text, so that what is told is masked whole. */
 const MAX_LINE = 20_000;
 
-export function createStderrReader(onEvent: (event: AgentEvent) => void): StderrReader {
+/** @param onOddUsage told of each usage line that is not or not wholly understood */
+export function createStderrReader(
+  onEvent: (event: AgentEvent) => void,
+  onOddUsage: (line: string) => void = () => {},
+): StderrReader {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let lastLine = '';
@@ -40,8 +44,12 @@ export function createStderrReader(onEvent: (event: AgentEvent) => void): Stderr
     const text = line.trimEnd();
     if (text === '') return;
     const words = readWords(text);
+    if (words === undefined && /^\s*\{\s*"wf"\s*:\s*"usage"/.test(text)) onOddUsage(text);
     if (words?.wf === 'usage') {
-      usage = sumUsage(usage, readUsage(words));
+      const told = readUsageLine(words);
+      if (!told.isWhole) onOddUsage(text);
+      if (told.usage === undefined) return;
+      usage = sumUsage(usage, told.usage);
       // A line about tokens alone says nothing of money.
       delete usage?.usdPartial;
       if (usage) onEvent({ type: 'usage', usage });
