@@ -5,7 +5,7 @@ import { VERSION } from '../shared/version.js';
 import { examples } from './examples.js';
 import { defineControl } from './commands/control-verbs.js';
 import { defineRun } from './commands/run-flags.js';
-import { showError } from './show-error.js';
+import { printErrorJson, showError } from './show-error.js';
 
 /** Runs one command line and returns the exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<number> {
@@ -18,12 +18,20 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     await program.parseAsync([...words], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    // Commander has told its own already.
+    const isUsage = error instanceof CommanderError;
+    if (isUsage && error.exitCode === 0) return 0;
+    if (wantsJson(words))
+      printErrorJson(isUsage ? new WfError('WF_USAGE', error.message.replace(/^error: /, '')) : error);
+    if (isUsage) return 2;
     const verbose = words.includes('-v') || words.includes('--verbose');
     showError(error, { verbose });
     return WfError.is(error) ? error.exitCode : 1;
   }
 }
+
+/** `wf run` has reporters instead, and only its result on stdout. */
+const wantsJson = ([verb, ...flags]: readonly string[]): boolean => verb !== 'run' && flags.includes('--json');
 
 /** A reader that has had enough (`| head`) is no trouble; anything else that ends the output is. */
 function watchOutput(): void {

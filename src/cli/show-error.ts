@@ -25,3 +25,12 @@ export function describeError(error: unknown, verbose: boolean): string {
   if (verbose) text += `${error.stack}\n`;
   return text;
 }
+
+/** The same for a program that asked for `--json` and reads stdout: one line. */
+export function printErrorJson(error: unknown): void {
+  const tell = (fault: WfError): object => ({ ...fault.toRecord(), remedy: fault.remedy, exitCode: fault.exitCode });
+  const told = WfError.is(error)
+    ? { ...tell(error), ...(error.others.length === 0 ? {} : { others: error.others.map(tell) }) }
+    : tell(new WfError('WF_INTERNAL', messageOf(error)));
+  process.stdout.write(`${JSON.stringify({ error: told })}\n`);
+}
