@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { ZodType } from 'zod';
 import { ACP_PRESETS } from './acp/acp-presets.js';
+import { anchorFields, anchorProgram } from './anchor-paths.js';
 import type { AgentBackend } from './backend.js';
 import { claudeVariables } from './claude/claude-environment.js';
 import type { ProgramOptions } from './program-options.js';
@@ -19,6 +20,8 @@ export interface BackendKind {
   make(options: BackendOptions): Promise<AgentBackend>;
   /** What `backends.<kind>` of the config may hold. */
   settings?(): Promise<ZodType>;
+  /** Takes the relative paths in its settings from the folder of their config. */
+  anchor?(settings: unknown, folder: string): unknown;
   /** The config sets up any number of these as `backends.<kind>.<name>`, each chosen by its own name. */
   many?: true;
   /** Of these, those that need no entry in the config; one of the same name there takes their place. */
@@ -49,6 +52,11 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
       return createClaudeBackend({ settings: set, env, allowEnv, folder });
     },
     settings: async () => (await import('./claude/claude-settings.js')).claudeSettings,
+    anchor: (settings, folder) =>
+      anchorFields(settings as import('./claude/claude-settings.js').ClaudeSettings, folder, {
+        programs: ['executable'],
+        files: ['mcpConfig', 'addDirs'],
+      }),
   },
   codex: {
     detected: true,
@@ -63,6 +71,8 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
       });
     },
     settings: async () => (await import('./codex/codex-settings.js')).codexSettings,
+    anchor: (settings, folder) =>
+      anchorFields(settings as import('./codex/codex-settings.js').CodexSettings, folder, { programs: ['executable'] }),
   },
   acp: {
     many: true,
@@ -77,6 +87,8 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
       return createAcpBackend({ settings: set ?? { command: program, args }, env, allowEnv, folder });
     },
     settings: async () => (await import('./acp/acp-settings.js')).acpSettings,
+    anchor: (settings, folder) =>
+      anchorFields(settings as import('./acp/acp-settings.js').AcpSettings, folder, { programs: ['command'] }),
   },
   'ai-sdk': {
     detected: true,
@@ -102,6 +114,11 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
       return createCommandBackend({ argv, env, allowEnv: [...(allowEnv ?? []), ...(set?.env ?? [])], folder });
     },
     settings: async () => (await import('./command/command-settings.js')).commandSettings,
+    anchor(settings, folder) {
+      const set = settings as import('./command/command-settings.js').CommandSettings;
+      const [program = '', ...args] = set.argv;
+      return { ...set, argv: [anchorProgram(program, folder), ...args] };
+    },
   },
   mock: {
     madeUp: true,

@@ -15,6 +15,8 @@ export interface ConfigPlaces {
 export interface ConfigFile {
   /** Absolute. */
   path: string;
+  /** Where its relative paths start: the folder that holds `.claude`; of the user's file, the one that it lies in. */
+  folder: string;
   /** For people: relative to the project root, or with `~`. */
   shown: string;
   text: string;
@@ -26,10 +28,10 @@ export interface ConfigFile {
  * @throws WfError `WF_CONFIG` for a file that cannot be read
  */
 export function readConfigFiles(places: ConfigPlaces): ConfigFile[] {
-  return [...listPaths(places)].flatMap((path) => {
+  return [...listPaths(places)].flatMap(([path, folder]) => {
     const shown = showPath(path, places);
     try {
-      return { path, shown, text: readFileSync(path, 'utf8') };
+      return { path, folder, shown, text: readFileSync(path, 'utf8') };
     } catch (error) {
       const code = systemCode(error);
       if (code === 'ENOENT' || code === 'ENOTDIR') return [];
@@ -41,15 +43,17 @@ export function readConfigFiles(places: ConfigPlaces): ConfigFile[] {
   });
 }
 
-function listPaths({ cwd, root, home, env }: ConfigPlaces): Set<string> {
-  const paths = new Set<string>();
+/** Each path with the folder where relative ones in it start. */
+function listPaths({ cwd, root, home, env }: ConfigPlaces): Map<string, string> {
+  const paths = new Map<string, string>();
   const way = relative(root, cwd);
   const isInside = way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-  for (let folder = cwd; isInside && folder !== root; folder = dirname(folder)) paths.add(projectFile(folder));
-  paths.add(projectFile(root));
+  for (let folder = cwd; isInside && folder !== root; folder = dirname(folder)) paths.set(projectFile(folder), folder);
+  paths.set(projectFile(root), root);
   const base = env.XDG_CONFIG_HOME;
   // By its specification a relative one is to be ignored.
-  paths.add(join(base !== undefined && isAbsolute(base) ? base : join(home, '.config'), 'wf', 'config.json'));
+  const own = join(base !== undefined && isAbsolute(base) ? base : join(home, '.config'), 'wf');
+  paths.set(join(own, 'config.json'), own);
   return paths;
 }
 

@@ -18,16 +18,18 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
 }
 
 async function checkAndMerge(files: readonly ConfigFile[]): Promise<Config> {
-  const [{ makeConfigSchema }, { checkConfig }, { mergeConfigs }, { checkNames }] = await Promise.all([
-    import('./config-schema.js'),
-    import('./check-config.js'),
-    import('./merge-configs.js'),
-    import('./check-names.js'),
-  ]);
+  const [{ makeConfigSchema }, { checkConfig }, { anchorBackends }, { mergeConfigs }, { checkNames }] =
+    await Promise.all([
+      import('./config-schema.js'),
+      import('./check-config.js'),
+      import('./anchor-backends.js'),
+      import('./merge-configs.js'),
+      import('./check-names.js'),
+    ]);
   const schema = await makeConfigSchema();
   const layers = [];
   for (const file of files) {
-    layers.push({ file: file.shown, data: await checkConfig(file, schema) });
+    layers.push({ file: file.shown, data: anchorBackends(await checkConfig(file, schema), file.folder) });
   }
   const config = mergeConfigs(layers);
   checkNames(config);

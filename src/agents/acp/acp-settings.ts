@@ -10,7 +10,7 @@ export const acpSettings = z
     command: z
       .string({ error: 'takes the program of the agent' })
       .min(1, 'names no program')
-      .describe('Program of the agent. One with a slash is found from the start folder of the run.'),
+      .describe('Program of the agent. One with a slash is found from the folder of the config.'),
     args: z
       .array(z.string(), { error: 'takes a list of texts' })
       .describe('Arguments that make it speak the Agent Client Protocol on stdin and stdout, such as --acp.')

@@ -10,7 +10,7 @@ export const claudeSettings = z
       .string()
       .min(1)
       .describe(
-        'The claude program: a path, from the start folder of the run, or a name on the PATH. Default: claude on the PATH, then the one in the node_modules of the project.',
+        'The claude program: a path, from the folder of the config, or a name on the PATH. Default: claude on the PATH, then the one in the node_modules of the project.',
       )
       .optional(),
     model: z.string().min(1).describe('Model or alias for calls that name none.').optional(),
@@ -24,10 +24,10 @@ export const claudeSettings = z
       .boolean()
       .describe('Start the MCP servers of the settings for each call too (default false: only those of mcpConfig).')
       .optional(),
-    mcpConfig: texts('Files with MCP servers for each call, from the start folder of the run.'),
+    mcpConfig: texts('Files with MCP servers for each call, from the folder of the config.'),
     allowedTools: texts('Permission rules that hold besides, as Claude Code writes them: Bash(npm test:*), mcp__docs.'),
     disallowedTools: texts('Tools and rules that are refused in every call.'),
-    addDirs: texts('Folders besides the working folder that the agent may use.'),
+    addDirs: texts('Folders besides the working folder that the agent may use, from the folder of the config.'),
     maxBudgetUsd: z.number().positive().describe('Most that one attempt may cost, US dollars.').optional(),
     maxRetries: z
       .int()

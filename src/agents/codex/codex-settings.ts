@@ -7,7 +7,9 @@ export const codexSettings = z
     executable: z
       .string()
       .min(1)
-      .describe('Program to start. Default: codex on the PATH, else that of @openai/codex in the project.')
+      .describe(
+        'Program to start: a path, from the folder of the config, or a name on the PATH. Default: codex on the PATH, else that of @openai/codex in the project.',
+      )
       .optional(),
     model: z.string().min(1).describe("Model for calls that name none. Default: codex's own setting.").optional(),
     effort: z.string().min(1).describe('Reasoning effort for calls that name none.').optional(),

@@ -7,7 +7,7 @@ export const commandSettings = z
     argv: z
       .array(z.string(), { error: 'takes a list of texts: the program and its arguments' })
       .min(1, 'names no program')
-      .describe('Program and arguments. A program with a slash is found from the start folder of the run.'),
+      .describe('Program and arguments. A program with a slash is found from the folder of the config.'),
     env: variableNames(
       'Names of further variables that the program may see; their values come from the environment.',
     ).optional(),
