@@ -26,6 +26,8 @@ export interface BackendKind {
   many?: true;
   /** Of these, those that need no entry in the config; one of the same name there takes their place. */
   presets?: Readonly<Record<string, unknown>>;
+  /** What of a command line it is made from, where no settings say it. */
+  takes?: 'command' | 'mock';
   /** Its answers are made up. */
   madeUp?: true;
   /** Taken where none was chosen and its `probe()` says that it can work; in the order of this table. */
@@ -75,6 +77,7 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
       anchorFields(settings as import('./codex/codex-settings.js').CodexSettings, folder, { programs: ['executable'] }),
   },
   acp: {
+    takes: 'command',
     many: true,
     detected: true,
     presets: ACP_PRESETS,
@@ -105,6 +108,7 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
     settings: async () => (await import('./ai-sdk/ai-sdk-settings.js')).aiSdkSettings,
   },
   command: {
+    takes: 'command',
     many: true,
     async make({ command, settings, env, allowEnv, folder }) {
       const { createCommandBackend } = await import('./command/command-backend.js');
@@ -121,6 +125,7 @@ export const BACKEND_KINDS: Readonly<Record<string, BackendKind>> = {
     },
   },
   mock: {
+    takes: 'mock',
     madeUp: true,
     async make({ mock, folder }) {
       const { createMockBackend } = await import('./mock/mock-backend.js');

@@ -1,6 +1,6 @@
 /** The backend of a run, and those that single calls name. Each is made when it is first needed. */
 import type { AgentBackend } from '../agents/backend.js';
-import { createBackend, listBackends } from '../agents/choose-backend.js';
+import { type BackendSettings, createBackend, listBackends } from '../agents/choose-backend.js';
 import { WfError } from '../shared/errors.js';
 import type { PreparedRun } from './prepare-run.js';
 import { type BackendInputs, backendOptions, holdBackend, openLater, type RunBackend } from './run-backend.js';
@@ -10,11 +10,12 @@ import type { RunWorkflowOptions } from './run-options.js';
  * Refuses what can be refused without cost. A backend that comes from the record of an earlier run is made at the first
  * call that needs it: a run whose every call is recorded needs none, whatever has become of its program, rules or settings.
  *
- * @throws WfError `WF_BACKEND_UNKNOWN`, `WF_BACKEND_CONFIG`, `WF_MOCK_FILE`
+ * @throws WfError `WF_BACKEND_UNKNOWN`, `WF_BACKEND_CONFIG`, `WF_MOCK_FILE`, `WF_USAGE`
  */
 export async function chooseBackend(given: RunWorkflowOptions, run: BackendInputs): Promise<RunBackend> {
   if (typeof given.backend === 'object') return holdBackend(given.backend);
   const { options, sources, source, config } = run;
+  refuseUnused(given, config.data.backends);
   if (options.backend === '') return (await import('./find-run-backend.js')).findRunBackend(run);
   const isNew = source === undefined || sources.backend.from === 'given' || given.command !== undefined;
   if (isNew || given.mock !== undefined) return holdBackend(await makeBackend(options.backend, run));
@@ -22,6 +23,21 @@ export async function chooseBackend(given: RunWorkflowOptions, run: BackendInput
   return openLater(options.backend, known?.kind.madeUp ?? source?.record.madeUp === true, () =>
     makeBackend(options.backend, run),
   );
+}
+
+/** A program or rules that the named backend would never use: whoever gives them means something else. */
+function refuseUnused({ backend, command, mock }: RunWorkflowOptions, settings: BackendSettings | undefined): void {
+  // Where none is named, a program or rules themselves say which is meant, and calls may name another.
+  const known = listBackends(settings).find(({ name }) => name === backend);
+  if (known === undefined) return;
+  const takes = known.settings === undefined ? known.kind.takes : undefined;
+  for (const [what, value] of Object.entries({ command, mock })) {
+    if (value === undefined || takes === what) continue;
+    const why = known.name === known.kindName ? 'takes none' : 'has its own in its settings';
+    throw new WfError('WF_USAGE', `--${what} has no effect with --backend ${known.name}, which ${why}.`, {
+      remedy: `Leave one of them out; --${what} goes with ${what === 'command' ? '--backend command or acp' : '--backend mock'}.`,
+    });
+  }
 }
 
 const makeBackend = (name: string, run: BackendInputs): Promise<AgentBackend> =>

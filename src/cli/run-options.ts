@@ -57,7 +57,8 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
     hasArgs: args === undefined ? undefined : true,
     ...readSettings(flags),
     ...(flags.dryRun ? { backend: 'mock' } : {}),
-    command: flags.command === undefined ? undefined : parseCommandLine(flags.command),
+    // A dry run of a whole command line: no program is asked.
+    command: flags.command === undefined || flags.dryRun ? undefined : parseCommandLine(flags.command),
     mock: flags.mock,
     runsDir: flags.runsDir,
     record: flags.record,

@@ -53,6 +53,48 @@ describe('the backend of a call', () => {
   });
 });
 
+it.each<[string, string[], RegExp]>([
+  [
+    'a program for mock',
+    ['--backend', 'mock', '--command', './agent.sh'],
+    /--command has no effect with --backend mock, which takes none/,
+  ],
+  [
+    'a program for claude',
+    ['--backend', 'claude', '--command', './agent.sh'],
+    /--command has no effect with --backend claude/,
+  ],
+  [
+    'a program for an agent that has one',
+    ['--backend', 'gemini', '--command', 'x'],
+    /with --backend gemini, which has its own/,
+  ],
+  [
+    'a program for a named one',
+    ['--backend', 'tool', '--command', 'x'],
+    /with --backend tool, which has its own in its settings/,
+  ],
+  [
+    'rules for a program',
+    ['--backend', 'command', '--command', './agent.sh', '--mock', 'r.json'],
+    /--mock has no effect with --backend command/,
+  ],
+])('%s is refused before anything starts, with what goes together', async (_, flags, words) => {
+  const project = makeWith({
+    'flow.js': workflow('return await agent("x")'),
+    'r.json': '[]',
+    '.claude/wf.json': JSON.stringify({ backends: { command: { tool: { argv: ['./agent.sh'] } } } }),
+  });
+  const { code, stdout, stderr } = await runWf(['run', 'flow.js', ...flags], { project });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(words);
+  expect(stderr).toMatch(
+    /→ Leave one of them out; --(command goes with --backend command or acp|mock goes with --backend mock)/,
+  );
+  expect(project.runIds()).toEqual([]);
+  expect(existsSync(project.path('asked'))).toBe(false);
+});
+
 it('B-144: a command with a relative path is found again from the start folder, wherever the resume is typed', async () => {
   const project = makeWith({ 'flow.js': workflow('await agent("one"); return await agent(args)'), 'sub/.keep': '' });
   await runWf(['run', 'flow.js', '--command', './agent.sh', '--args-text', 'two'], { project });
