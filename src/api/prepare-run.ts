@@ -7,6 +7,7 @@ import { describeBackendChanges, digestBackends } from '../config/backend-change
 import { describeAliasChanges } from '../config/model-aliases.js';
 import { collectSecrets } from '../config/collect-secrets.js';
 import { type Config, loadConfig } from '../config/load-config.js';
+import { describeMisspeltVariables } from '../config/misspelt-variables.js';
 import { findProjectRoot, resolveRunsFolder } from '../runs/project-root.js';
 import type { RunOptions } from '../runs/records.js';
 import type { CheckedScript } from '../script/checked-script.js';
@@ -93,7 +94,7 @@ export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun
     secrets: collectSecrets(config, places.env),
     prices: given.prices ?? config.data.prices,
     source,
-    notices: [],
+    notices: describeMisspeltVariables(places.env, config),
   };
   refuseSecrets(prepared);
   if (source !== undefined) prepared.notices.push(...findDifferences(prepared, source));

@@ -3,6 +3,7 @@ import { listBackends, listNamedBackends } from '../../agents/choose-backend.js'
 import { listDetectable, lookAtBackend } from '../../agents/detect-backend.js';
 import { SHORTEST_SECRET } from '../../agents/mask-secrets.js';
 import { type Config, loadConfig } from '../../config/load-config.js';
+import { describeMisspeltVariables } from '../../config/misspelt-variables.js';
 import { WfError } from '../../shared/errors.js';
 import { listSettings, type SettingReport } from '../read-settings.js';
 import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
@@ -22,6 +23,7 @@ export const checkConfig: DoctorCheck = {
     }
     return [
       ...tellSettings(config, settings),
+      ...describeMisspeltVariables(places.env, config).map((message): Finding => ({ status: 'warn', message })),
       ...tellSecrets(config, places.env),
       ...(await tellBackends(places, config, settings)),
     ];
