@@ -1,21 +1,30 @@
 /** Makes a rules file for `mock` from a run: the same script gets the same answers from it, without a token. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { writeFileAtomic } from '../shared/atomic-file.js';
-import { WfError } from '../shared/errors.js';
+import { messageOf, WfError } from '../shared/errors.js';
 import type { CallUsage } from '../shared/outcome.js';
 import type { BackendErrorKind } from '../agents/backend.js';
 import type { MockRule } from '../agents/mock/mock-rules.js';
 import type { CallDetail } from './call-view.js';
 import { readCalls } from './read-calls.js';
 
-/** The file of `--record`, absolute. @throws WfError `WF_USAGE`, before anything is spent, where a file stands there already */
+/** The file of `--record`, absolute. @throws WfError `WF_USAGE`, before anything is spent, where it could not be written */
 export function checkRecordFile(file: string, cwd: string): string {
   const path = resolve(cwd, file);
-  if (!existsSync(path)) return path;
-  throw new WfError('WF_USAGE', `--record ${file}: there is a file of that name, and it is not overwritten.`, {
-    remedy: 'Name another file, or remove that one first.',
-  });
+  if (existsSync(path)) {
+    throw new WfError('WF_USAGE', `--record ${file}: there is a file of that name, and it is not overwritten.`, {
+      remedy: 'Name another file, or remove that one first.',
+    });
+  }
+  try {
+    accessSync(dirname(path), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new WfError('WF_USAGE', `--record ${file} cannot be written: ${messageOf(error)}.`, {
+      remedy: 'Make its folder first, or name another file.',
+    });
+  }
+  return path;
 }
 
 /**

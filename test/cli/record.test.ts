@@ -56,16 +56,29 @@ it('--record writes rules by which mock gives the same script the same answers a
   expect((again.result as unknown[]).slice(0, -1)).toEqual((real.result as unknown[]).slice(0, -1));
 }, 90_000);
 
-it('--record overwrites nothing, and a recording that cannot be written takes nothing from the run', async () => {
+it('--record overwrites nothing, and a place that cannot be written is refused before anything is spent', async () => {
   const project = makeProject({ files: { 'flow.js': SCRIPT, 'there.json': 'mine' } });
-  const refused = await runWf(['run', 'flow.js', '--backend', 'mock', '--record', 'there.json'], { project });
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('it is not overwritten')]);
+  const refuse = async (file: string, words: RegExp): Promise<void> => {
+    const refused = await runWf(['run', 'flow.js', '--backend', 'mock', '--record', file], { project });
+    expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, '', expect.stringMatching(words)]);
+    expect(project.runIds()).toEqual([]);
+  };
+  await refuse('there.json', /it is not overwritten/);
   expect(project.read('there.json')).toBe('mine');
-  expect(project.runIds()).toEqual([]);
-  project.write('one.js', "export const meta = { name: 'one', description: 'One' }\nreturn await agent('a')\n");
-  const done = await run(project, ['one.js', '--backend', 'mock', '--record', 'no/such/folder.json']);
-  expect(done.code).toBe(0);
-  expect(done.stderr).toMatch(/WF_RECORD: The answers could not be recorded in no\/such\/folder\.json/);
-  expect(done.state.notices).toContainEqual(expect.stringContaining('could not be recorded'));
+  await refuse(
+    'no/such/folder.json',
+    /--record no\/such\/folder\.json cannot be written.*ENOENT[\s\S]*Make its folder first/,
+  );
+  await refuse('flow.js/x.json', /cannot be written.*(ENOTDIR|EACCES)/);
   expect(existsSync(project.path('no'))).toBe(false);
+});
+
+it('a recording whose folder is gone at the end takes nothing from the run', async () => {
+  const project = makeProject({ files: { 'out/.keep': '' } });
+  project.write('one.js', "export const meta = { name: 'one', description: 'One' }\nreturn await agent('a')\n");
+  const remove = ['--command', JSON.stringify(['/bin/sh', '-c', 'rm -r out; printf done'])];
+  const done = await run(project, ['one.js', ...remove, '--record', 'out/answers.json']);
+  expect([done.code, done.result]).toEqual([0, 'done']);
+  expect(done.stderr).toMatch(/WF_RECORD: The answers could not be recorded in out\/answers\.json/);
+  expect(done.state.notices).toContainEqual(expect.stringContaining('could not be recorded'));
 });
