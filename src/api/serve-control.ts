@@ -71,9 +71,18 @@ function act(
     return { ok: true };
   }
   const { n, label } = findCall([...engine.tally.calls], command.call);
-  const { was, done } = engine.calls[command.verb](n);
+  const { was, done, draining } = engine.calls[command.verb](n);
   if (done) return { ok: true, call: { n, label, was: was ?? 'queued' } };
   const name = `Call #${n} ${label}`;
+  if (draining) {
+    throw new WfError(
+      'WF_CALL_STATE',
+      `${name} is not started again: the run is being drained, so nothing new starts.`,
+      {
+        remedy: 'What runs may finish. When the run has ended, a resume runs what has no answer.',
+      },
+    );
+  }
   if (was === 'queued' && command.verb === 'retry') {
     throw new WfError(
       'WF_CALL_STATE',

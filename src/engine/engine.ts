@@ -155,6 +155,7 @@ export class Engine {
   /** Nothing new starts; what runs may finish until `expire()` is called or nothing runs. */
   async drain(expired: Promise<void>): Promise<void> {
     this.#dispatcher.stop();
+    this.calls.refuseRetries();
     await Promise.race([this.#dispatcher.idle().then(() => this.#rest()), expired]);
     if (this.#end !== undefined) return;
     if (this.#dispatcher.running > 0) {

@@ -10,6 +10,8 @@ import type { Tally } from './tally.js';
 export interface SteeredCall {
   was: CallStatus | undefined;
   done: boolean;
+  /** It was not done because the run is being drained. */
+  draining?: true;
 }
 
 export interface CallSteering {
@@ -17,6 +19,8 @@ export interface CallSteering {
   skip(n: number): SteeredCall;
   /** Starts one running call again: another attempt of the same call, without the wait that may lie before it. */
   retry(n: number): SteeredCall;
+  /** The run is being drained: what runs may finish, and nobody starts anything again. */
+  refuseRetries(): void;
   /** The outcome of a call, given what it came to by itself. */
   judge(n: number, outcome: CallOutcome): CallOutcome | SkippedOutcome;
 }
@@ -31,6 +35,7 @@ export function createCallSteering(run: {
   const { tally, dispatcher, runner } = run;
   /** Calls whose agents are not gone yet. */
   const skipped = new Set<number>();
+  let draining = false;
   return {
     skip(n) {
       const was = tally.get(n)?.status;
@@ -43,8 +48,12 @@ export function createCallSteering(run: {
     },
     retry(n) {
       const was = tally.get(n)?.status;
-      const done = !run.isEnding() && was === 'running' && !skipped.has(n) && runner.retry(n);
-      return { was, done };
+      const isOpen = !run.isEnding() && was === 'running' && !skipped.has(n);
+      if (isOpen && draining) return { was, done: false, draining };
+      return { was, done: isOpen && runner.retry(n) };
+    },
+    refuseRetries() {
+      draining = true;
     },
     // Whatever it still said: it was told to stop. Once the run's own end is decided, that is why it has no result.
     judge: (n, outcome) => (skipped.delete(n) && !run.isEnding() ? skippedOutcome(outcome) : outcome),

@@ -237,6 +237,25 @@ describe('wf retry', () => {
     expect((await showCalls(project, id))[0]).toMatchObject({ status: 'skipped', attempts: 2 });
   });
 
+  it('D4: during a drain it is refused with the reason, and the call that runs may finish', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    const backend = makeFakeBackend(project, { gated: ['B'] });
+    const run = startWf(['run', 'flow.js', ...backend.flags], { project });
+    await backend.waitForStart('B');
+    const id = newestRun(project);
+    run.kill('SIGTERM');
+    await run.waitForStderr(/no new calls are started/);
+    const refused = await wf(project, 'retry', id, 'B');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /WF_CALL_STATE: Call #2 B is not started again: the run is being drained, so nothing new starts\.\n {2}→ What runs may finish/,
+    );
+    backend.openAllGates();
+    expect(await run.done).toMatchObject({ code: 143 });
+    expect(backend.ledger.starts('B')).toHaveLength(1);
+    expect(answeredLabels(project)).toEqual(['A', 'B']);
+  });
+
   it('C2: a cancel beats a retry whose attempt is not gone yet', async () => {
     const { project, backend, wf: run } = await startThree('A', { rules: { A: { ignoreTerm: true, hang: true } } });
     const id = newestRun(project);
