@@ -76,7 +76,7 @@ export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun
   const config = await loadConfig({ ...places, cwd: startFolder });
   const { options, sources } = resolveRunOptions(given, record, places.env, config, availableParallelism());
   if (config.data.models !== undefined) options.models = config.data.models;
-  options.backendSettings = digestBackends(config.data.backends);
+  options.backendSettings = digestBackends(config.data.backends, places.root);
   const { script, language, path } = await readScript(given, places, source);
   const hasArgs = given.hasArgs ?? given.args !== undefined;
   const args = hasArgs ? given.args : record?.args;

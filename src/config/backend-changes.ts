@@ -6,12 +6,14 @@ import { canonicalJson } from '../shared/canonical-json.js';
 
 type Digests = Readonly<Record<string, string>>;
 
-/** By the name of each backend that the config sets up. */
-export function digestBackends(config: BackendSettings = {}): Record<string, string> {
-  const named = Object.entries(config).flatMap(([kind, settings]) =>
+/** By the name of each backend that the config sets up. A project that was moved has the same settings as before. */
+export function digestBackends(config: BackendSettings | undefined, root: string): Record<string, string> {
+  const rootJson = `${JSON.stringify(root).slice(0, -1)}/`;
+  const digest = (set: unknown): string => hash('sha256', canonicalJson(set).replaceAll(rootJson, '"'));
+  const named = Object.entries(config ?? {}).flatMap(([kind, settings]) =>
     BACKEND_KINDS[kind]?.many ? Object.entries(settings as object) : [[kind, settings] as const],
   );
-  return Object.fromEntries(named.map(([name, set]) => [name, hash('sha256', canonicalJson(set)).slice(0, 16)]));
+  return Object.fromEntries(named.map(([name, set]) => [name, digest(set).slice(0, 16)]));
 }
 
 /** @param before of the run that is gone on from; undefined where it recorded none */

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { runWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { newestRun, workflow } from './cli-kit.js';
+import { copyProject } from './support/runs.js';
 
 const FLOW = workflow('return await agent("do it")');
 const TOOL = '#!/bin/sh\ncat > /dev/null\nprintf "%s in %s" "$1" "$(basename "$(pwd)")"\n';
@@ -19,6 +20,9 @@ it('a program of the project is found from any folder in it, on a resume too, an
   expect(await runWf(['run', 'flow.js'], { project, cwd })).toMatchObject({ code: 0, stdout: './one in sub\n' });
   const resume = ['run', '--resume-from', newestRun(project), '--args-text', 'x'];
   expect(await runWf(resume, { project, cwd: project.path('other') })).toMatchObject({ code: 0 });
+  // Moved as a whole, the project has the same settings.
+  const moved = await runWf(['run', '--resume-from', newestRun(project)], { project, cwd: copyProject(project) });
+  expect([moved.code, moved.stderr]).toEqual([0, expect.not.stringContaining('settings of the backend')]);
   const { stdout } = await runWf(['doctor'], { project, cwd: project.path('other') });
   expect(stdout).toMatch(/tool can work here: .*project\/tools\/tool\.sh/);
 });
