@@ -40,7 +40,7 @@ export interface DispatchPorts {
  * So many calls start in one go, then the next after what else has come: the script's end of the pipe must not wait until
  * all calls of a wide fan-out have been worked on.
  */
-const AT_ONCE = 16;
+const AT_ONCE = 64;
 
 export function createDispatcher({ concurrency, check, started }: DispatchPorts): Dispatcher {
   let queue: (QueuedCall | undefined)[] = [];
