@@ -65,8 +65,9 @@ function checkPlan(plan: Awaited<ReturnType<typeof planModel>>, run: ModelRun): 
   const live = plan.filter((call) => call.decision === 'live').map((call) => call.n);
   const sorted = (list: number[]): number[] => [...list].sort((a, b) => a - b);
   // A kill may come before the first rest; what was seen until then must agree.
-  if (run.killed && run.firstLive.length === 0) {
+  if (run.killed && !run.rested) {
     for (const n of run.firstHits) expect(hits).toContain(n);
+    for (const n of run.firstLive) expect(live).toContain(n);
     return;
   }
   expect(sorted(run.firstHits)).toEqual(sorted(hits));

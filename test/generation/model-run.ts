@@ -27,6 +27,8 @@ export interface ModelRun {
   /** Hits before the first dispatch, and the calls that were dispatched first. */
   firstHits: number[];
   firstLive: number[];
+  /** The sandbox came to its first rest, so that these are all. */
+  rested: boolean;
   killed: boolean;
 }
 
@@ -56,6 +58,7 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
     events: [],
     firstHits: [],
     firstLive: [],
+    rested: false,
     killed: false,
   };
   let copied = 0;
@@ -144,18 +147,17 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
   });
   const engineOptions = await makeOptions(options, { backend, clock, store, carried, sandbox: undefined as never });
   engineOptions.onEvent = (event) => found.events.push(event);
-  let sawDispatch = false;
   engineOptions.sandbox = sandbox.open((message) => {
     dog.note(JSON.stringify(message).slice(0, 300));
     if (message.t !== 'events') return;
-    if (!sawDispatch) {
+    if (!found.rested) {
       for (const event of message.events) {
         if (event[0] === 'h') found.firstHits.push(event[1]);
         if (event[0] === 'c') found.firstLive.push(event[1]);
       }
     }
     if (!message.rest) return;
-    sawDispatch = true;
+    found.rested = true;
     // After the engine has taken the message and dispatched.
     setImmediate(() => setImmediate(step));
   });
