@@ -9,6 +9,7 @@ import type { AcpSettings } from '../../src/agents/acp/acp-settings.js';
 import type { AgentBackend } from '../../src/agents/backend.js';
 import { type CallOutcome, executeCall } from '../../src/agents/execute-call.js';
 import { makeContext, makePolicy, makeRequest, type NotedContext } from './call-kit.js';
+import { readJsonLines } from '../support/json-lines.js';
 
 /** See fixtures/agents/testing/acp-agent.mjs. */
 export type Action = Record<string, unknown>;
@@ -55,11 +56,7 @@ export function writeAgentScript(script: AcpScript): { argv: string[]; notes(): 
   writeFileSync(noteFile, '');
   return {
     argv: [process.execPath, AGENT, scriptFile, noteFile],
-    notes: () =>
-      readFileSync(noteFile, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line)),
+    notes: () => readJsonLines(readFileSync(noteFile, 'utf8')),
   };
 }
 

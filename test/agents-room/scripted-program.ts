@@ -1,6 +1,7 @@
 /** The programs of `fixtures/agents/testing` that speak like an agent, ask no model, and do what a file of steps says. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readJsonLines } from '../support/json-lines.js';
 import { makeFileFolder } from '../support/temp-folder.js';
 
 export interface ScriptedProgram<Start> {
@@ -34,13 +35,7 @@ export function scriptedProgram<Start>(name: 'claude' | 'codex'): ScriptedProgra
           [variable]: file,
           [`${variable}_LOG`]: log,
         },
-        starts: () =>
-          existsSync(log)
-            ? readFileSync(log, 'utf8')
-                .trimEnd()
-                .split('\n')
-                .map((line) => JSON.parse(line))
-            : [],
+        starts: () => (existsSync(log) ? readJsonLines(readFileSync(log, 'utf8')) : []),
       };
     },
   };

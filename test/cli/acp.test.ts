@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type AcpScript, removeAcpFiles, writeAgentScript } from '../agents-room/acp-kit.js';
 import { readJournal } from '../support/journal.js';
+import { readJsonLines } from '../support/json-lines.js';
 import { isAlive } from '../support/processes.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
@@ -109,10 +110,7 @@ describe('wf run --backend acp', () => {
     const { flags } = agentFlags({ start: { stderr: 'debug' }, steps: [noise] });
     const run = await runWf(['run', 'flow.js', '--reporter', 'jsonl', ...flags], { project });
     expect(run.code).toBe(0);
-    const events = run.stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { type: string; message?: string });
+    const events = readJsonLines(run.stderr);
     const warnings = events.filter(({ type }) => type === 'warning').map(({ message }) => message);
     expect(warnings).toEqual([expect.stringContaining('does not let its model be chosen')]);
   });
@@ -167,10 +165,7 @@ test('events of a call are live in events.jsonl: words and tools', async () => {
   };
   const { flags } = agentFlags({ steps: [[{ say: 'Looking.' }, tool, { say: 'Seen.' }]] });
   expect(await runWf(['run', 'flow.js', '-q', ...flags], { project })).toMatchObject({ code: 0, stdout: 'Seen.\n' });
-  const events = readFileSync(join(project.runDir(newestRun(project)), 'events.jsonl'), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { type: string; text?: string });
+  const events = readJsonLines(readFileSync(join(project.runDir(newestRun(project)), 'events.jsonl'), 'utf8'));
   expect(events.filter(({ type }) => type === 'call.progress').map(({ text }) => text)).toEqual([
     'Looking.',
     'tool Read notes.md',

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { readWorkflowRun } from '../../src/index.js';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { journalFile, journalLine, waitForJournalLines } from '../support/journal.js';
+import { readJsonLines } from '../support/json-lines.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { copyProject, hitsIn, idOf, killRun, linesOf, listRuns, madeIn, run, snapshot } from './support/runs.js';
@@ -283,12 +284,7 @@ it('B-036 after a crash at any point of the journal the counts are those of its 
   const events = readFileSync(join(folder, 'events.jsonl'));
   for (let cut = 0; cut <= journal.length; cut += 37) {
     writeFileSync(join(folder, 'journal.jsonl'), journal.subarray(0, cut));
-    const whole = journal
-      .subarray(0, cut)
-      .toString()
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line));
+    const whole = readJsonLines(journal.subarray(0, cut).toString());
     for (const account of [events, events.subarray(0, events.length >> 1), Buffer.alloc(0)]) {
       writeFileSync(join(folder, 'events.jsonl'), account);
       const view = readWorkflowRun(id, { cwd: project.dir, home: project.home, env: project.env });

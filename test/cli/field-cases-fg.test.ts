@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
+import { readJsonLines } from '../support/json-lines.js';
 import { expectNoProcessesLeft } from '../support/processes.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
@@ -156,10 +157,8 @@ return await workflow('child')`,
       status: 'cancelled',
       counts: { calls: 6, ok: 1, noResult: 5, executed: 4, failed: 0 },
     });
-    const lines = readFileSync(join(project.runDir(id), 'events.jsonl'), 'utf8')
-      .trimEnd()
-      .split('\n');
-    const ends = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === 'call.finished');
+    const events = readJsonLines(readFileSync(join(project.runDir(id), 'events.jsonl'), 'utf8'));
+    const ends = events.filter(({ type }) => type === 'call.finished');
     expect(ends.filter(({ status }) => status === 'no-result').length).toBeGreaterThanOrEqual(3);
     const shown = JSON.parse((await runWf(['show', id, '--json'], { project })).stdout);
     expect(shown.calls.map(({ status }: { status: string }) => status)).toEqual(['ok', ...Array(5).fill('no-result')]);

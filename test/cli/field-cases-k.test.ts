@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { removeAcpFiles, writeAgentScript } from '../agents-room/acp-kit.js';
 import { readJournal } from '../support/journal.js';
+import { readJsonLines } from '../support/json-lines.js';
 import { runWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { newestRun, readState, workflow } from './cli-kit.js';
@@ -59,10 +60,7 @@ const ask = (schema: object, options: object = {}): string =>
 }`);
 
 const linesOf = (project: TestProject, file: string): Record<string, unknown>[] =>
-  readFileSync(join(project.runDir(newestRun(project)), file), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  readJsonLines(readFileSync(join(project.runDir(newestRun(project)), file), 'utf8'));
 
 describe.each(Object.entries(BACKENDS))('on %s', (_name, make) => {
   const run = async (texts: readonly string[], script: string, files: Record<string, string> = {}) => {

@@ -5,16 +5,14 @@ import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import type * as Library from '../../src/index.js';
 import { makeFakeBackend } from '../support/fake-backend.js';
+import { readJsonLines } from '../support/json-lines.js';
 import { requireBuild } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { workflow } from './cli-kit.js';
 import { run } from './support/runs.js';
 
 const eventsOf = (project: TestProject, runId: string): Record<string, unknown>[] =>
-  readFileSync(join(project.runDir(runId), 'events.jsonl'), 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+  readJsonLines(readFileSync(join(project.runDir(runId), 'events.jsonl'), 'utf8'));
 const textsOf = (project: TestProject, runId: string, label: string): string =>
   eventsOf(project, runId)
     .filter((event) => event.type === 'call.progress' && event.label === label)

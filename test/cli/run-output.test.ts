@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
+import { readJsonLines } from '../support/json-lines.js';
 import { runWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { needTool } from './support/need-tool.js';
@@ -82,10 +83,7 @@ describe('reporters', () => {
     });
     const { stdout, stderr } = await runWf(['run', 'flow.js', '--backend', 'mock', '--reporter', 'jsonl'], { project });
     expect(stdout).toMatch(/^Made-up answer to A/);
-    const events = stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const events = readJsonLines(stderr);
     expect(events.map(({ type }) => type)).toEqual([
       'run.started',
       'phase',
@@ -136,14 +134,7 @@ describe('reporters', () => {
     expect(stderr).toMatch(/Run completed/);
     expect(JSON.parse(project.read('out/run.json'))).toMatchObject({ status: 'completed', calls: [{}, {}, {}] });
     expect(project.read('out/report.xml')).toMatch(/^<\?xml[\s\S]*<testcase/);
-    expect(
-      project
-        .read('out/events.jsonl')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line).type)
-        .at(-1),
-    ).toBe('run.finished');
+    expect(readJsonLines(project.read('out/events.jsonl')).at(-1)).toMatchObject({ type: 'run.finished' });
   });
 
   it.each([

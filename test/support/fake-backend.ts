@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJsonLines } from './json-lines.js';
 import type { TestProject } from './temp-project.js';
 import { waitFor } from './wait.js';
 
@@ -189,13 +190,7 @@ export function makeFakeBackend(
 }
 
 function openLedger(file: string): Ledger {
-  const lines = (): LedgerLine[] =>
-    !existsSync(file)
-      ? []
-      : readFileSync(file, 'utf8')
-          .split('\n')
-          .slice(0, -1)
-          .map((line) => JSON.parse(line) as LedgerLine);
+  const lines = (): LedgerLine[] => (existsSync(file) ? readJsonLines(readFileSync(file, 'utf8')) : []);
   const select = <Line extends LedgerLine>(event: string, label?: string | RegExp): Line[] =>
     lines().filter(
       (line): line is Line =>
