@@ -1,47 +1,31 @@
 /** Whether Claude Code can work here: its program, its version, and a sign-in. Asks no model. */
 import type { ProbeResult } from '../backend.js';
 import { allowedEnvironment } from '../agent-environment.js';
+import { type ProbedProgram, probeProgram } from '../probe-program.js';
 import { claudeVariables } from './claude-environment.js';
 import type { ClaudeSettings } from './claude-settings.js';
 import { findClaude, INSTALL_CLAUDE } from './find-claude.js';
 
-export interface ProbedClaude {
-  settings: ClaudeSettings;
-  folder: string;
-  env: NodeJS.ProcessEnv;
-  allowEnv: readonly string[];
-}
-
-const PROBE_MS = 15_000;
 const SIGN_IN = 'Sign in (claude auth login), or set ANTHROPIC_API_KEY.';
 
-export async function probeClaude({ settings, folder, env: source, allowEnv }: ProbedClaude): Promise<ProbeResult> {
+export async function probeClaude({
+  settings,
+  folder,
+  env: source,
+  allowEnv,
+}: ProbedProgram<ClaudeSettings>): Promise<ProbeResult> {
   const program = findClaude({ executable: settings.executable, folder, env: source });
   if (program === undefined) return { ok: false, reason: 'there is no claude program', fix: INSTALL_CLAUDE };
-  const { execa } = await import('execa');
   const env = {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     ...allowedEnvironment(source, [...claudeVariables(source), ...allowEnv, ...(settings.env ?? [])]),
   };
-  const run = (...args: string[]) =>
-    execa(program, args, {
-      cwd: folder,
-      env,
-      extendEnv: false,
-      reject: false,
-      stdin: 'ignore',
-      timeout: PROBE_MS,
-      forceKillAfterDelay: 1_000,
-    });
-  const [version, status] = await Promise.all([run('--version'), run('auth', 'status', '--json')]);
-  if (version.exitCode !== 0) {
-    const words = version.stderr.trim().split('\n').at(-1) ?? '';
-    return { ok: false, reason: `${program} does not start: ${words || version.shortMessage}`, fix: INSTALL_CLAUDE };
-  }
-  const signedIn = readStatus(status.stdout);
+  const told = await probeProgram(program, { cwd: folder, env }, ['auth', 'status', '--json']);
+  if (typeof told === 'string') return { ok: false, reason: told, fix: INSTALL_CLAUDE };
+  const signedIn = readStatus(told.signIn.stdout);
   if (signedIn === false) return { ok: false, reason: `${program} is not signed in`, fix: SIGN_IN };
   const how = signedIn === undefined ? 'sign-in not known' : `signed in by ${signedIn}`;
-  return { ok: true, version: `${version.stdout.trim().replace(/ \(Claude Code\)$/, '')} (${program}; ${how})` };
+  return { ok: true, version: `${told.version.replace(/ \(Claude Code\)$/, '')} (${program}; ${how})` };
 }
 
 /** How it is signed in; false when it is not; `undefined` from a version that does not say. */
