@@ -50,6 +50,6 @@ const noBackend = (misses: readonly Miss[]): RunBackend => ({
 
 function explainMisses(message: string, remedy: string, misses: readonly Miss[]): WfError {
   const looked = misses.map(({ name, reason }) => `${name}: ${reason.replace(/\.$/, '')}`).join('; ');
-  const fixes = misses.map(({ name, fix }) => (fix === '' ? '' : ` For ${name}: ${fix}`)).join('');
+  const fixes = misses.map(({ name, fix }) => (fix === '' ? '' : `\n    For ${name}: ${fix}`)).join('');
   return new WfError('WF_BACKEND_UNKNOWN', `${message} Looked for ${looked}.`, { remedy: `${remedy}${fixes}` });
 }

@@ -5,7 +5,7 @@ import { openFileSource } from '../journal/file-store.js';
 import { memorySource } from '../journal/memory-store.js';
 import { describeDamage, scanJournal } from '../journal/read-journal.js';
 import type { JournalSource } from '../journal/store.js';
-import { findRunById } from '../runs/find-run.js';
+import { findRun, findRunById } from '../runs/find-run.js';
 import type { RunRecord } from '../runs/records.js';
 import { inspectRunRecord, inspectState, readRunRecord } from '../runs/run-records.js';
 import { JOURNAL_FILE, SCRIPT_FILE } from '../runs/runs-folder.js';
@@ -33,9 +33,30 @@ export interface SourceJournal {
  * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_RUN_FOREIGN`, `WF_VERSION_NEWER`, `WF_RUN_DAMAGED`
  */
 export function readSourceRun(id: string, runsFolders: readonly string[]): SourceRun {
-  const { folder } = findRunById(parseRunId(id), runsFolders);
+  const { folder } = findRunById(parseWholeId(id, runsFolders), runsFolders);
   const record = readRunRecord(folder);
   return { record, folder, readScript: () => readScript(folder, record.runId) };
+}
+
+/** Who gives the beginning of an id is told the whole one: a resume spends money, and what is meant must be certain. */
+function parseWholeId(text: string, runsFolders: readonly string[]): string {
+  try {
+    return parseRunId(text);
+  } catch (error) {
+    const meant = findMeant(text, runsFolders);
+    if (!WfError.is(error) || meant === undefined) throw error;
+    throw new WfError(error.code, error.message, {
+      remedy: `A resume takes the whole id. The run that begins so: ${meant}.`,
+    });
+  }
+}
+
+function findMeant(text: string, runsFolders: readonly string[]): string | undefined {
+  try {
+    return findRun(text, runsFolders).runId;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

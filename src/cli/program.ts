@@ -52,6 +52,7 @@ function buildProgram(setExit: (code: number) => void): Command {
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .showSuggestionAfterError(true)
+    .showHelpAfterError('  → wf -h lists the commands, wf <command> -h says what one takes.')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'wf: ')) });
   program.addHelpText(

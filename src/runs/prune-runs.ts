@@ -39,7 +39,7 @@ export interface PruneOptions {
 }
 
 export interface PruneReport {
-  /** `resumable`: the run had not been completed, so that somebody might have gone on from it. */
+  /** `resumable`: the run had not been completed, or not with an answer to each call, so somebody might have gone on from it. */
   removed: { runId: string; workflow: string; resumable: boolean }[];
   /** Run folders that are left. */
   kept: number;
@@ -111,10 +111,12 @@ function sortByAge(folders: RunFolder[], now: number): RunFolder[] {
 }
 
 async function pruneRun(run: RunFolder, options: PruneOptions, now: number, report: PruneReport): Promise<void> {
-  const { workflow, status } = observeRun(run.folder, now).summary;
+  const { workflow, status, counts, noResume } = observeRun(run.folder, now).summary;
+  const isLeft = status !== 'completed' || counts.failed + counts.noResult + counts.skipped > 0;
+  const resumable = isLeft && noResume === undefined;
   if (options.dryRun) {
     report.kept--;
-    report.removed.push({ runId: run.runId, workflow, resumable: status !== 'completed' });
+    report.removed.push({ runId: run.runId, workflow, resumable });
     return;
   }
   if (isJustClaimed(options.runsFolder, run, now)) return;
@@ -122,7 +124,7 @@ async function pruneRun(run: RunFolder, options: PruneOptions, now: number, repo
   report.kept--;
   // Another process was faster, and names it.
   if (trash === undefined) return;
-  report.removed.push({ runId: run.runId, workflow, resumable: status !== 'completed' });
+  report.removed.push({ runId: run.runId, workflow, resumable });
   await removeFolder(trash);
 }
 

@@ -40,15 +40,21 @@ export function findWorkflow(nameOrPath: string, places: WorkflowPlaces): FoundW
   const path = resolve(places.cwd, nameOrPath);
   const looksLikePath = /\/|\.m?[jt]s$/.test(nameOrPath);
   if (looksLikePath || isFile(path)) return openFile(nameOrPath, path, places, looksLikePath);
-  return findSavedWorkflow(nameOrPath, places);
+  const beside = ['.js', '.mjs', '.ts', '.mts'].map((ending) => nameOrPath + ending);
+  return findSavedWorkflow(
+    nameOrPath,
+    places,
+    beside.find((file) => isFile(resolve(places.cwd, file))),
+  );
 }
 
 /**
  * The same for a name only: a script that calls another by name reaches the saved workflows and no file beside them.
  *
+ * @param beside a file that may be meant where there is no such workflow
  * @throws WfError `WF_SCRIPT_NOT_FOUND`, `WF_SCRIPT_AMBIGUOUS`
  */
-export function findSavedWorkflow(nameOrPath: string, places: WorkflowPlaces): FoundWorkflow {
+export function findSavedWorkflow(nameOrPath: string, places: WorkflowPlaces, beside?: string): FoundWorkflow {
   const folders = readFolders(places);
   const byName = ({ meta }: WorkflowFile) => typeof meta !== 'string' && meta.name === nameOrPath;
   const byFile = ({ stem }: WorkflowFile) => stem === nameOrPath;
@@ -58,7 +64,7 @@ export function findSavedWorkflow(nameOrPath: string, places: WorkflowPlaces): F
     if (found)
       return { ...(found.file ?? readScriptFile(found.path)), name: nameOf(found), language: languageOf(found.path) };
   }
-  throw notFound(nameOrPath, folders, places);
+  throw notFound(nameOrPath, folders, places, beside);
 }
 
 const nameOf = ({ meta, stem }: WorkflowFile): string => (typeof meta === 'string' ? stem : meta.name);
@@ -110,7 +116,12 @@ function pick(
   return undefined;
 }
 
-function notFound(name: string, folders: readonly WorkflowFolder[], places: WorkflowPlaces): WfError {
+function notFound(
+  name: string,
+  folders: readonly WorkflowFolder[],
+  places: WorkflowPlaces,
+  beside: string | undefined,
+): WfError {
   const files = folders.flatMap((folder) => folder.files);
   const known = [...new Set(files.flatMap(({ meta }) => (typeof meta === 'string' ? [] : [meta.name])))];
   const unreadable = files.flatMap(({ path, meta }) => (typeof meta === 'string' ? [`\n  ${path}: ${meta}`] : []));
@@ -121,7 +132,7 @@ function notFound(name: string, folders: readonly WorkflowFolder[], places: Work
     known.length > 0 ? `Saved workflows: ${known.sort().join(', ')}.` : 'No saved workflow was found there.',
     ...(unreadable.length > 0 ? [`Not readable as a workflow:${unreadable.join('')}`] : []),
   ];
-  const nearest = nearestWord(name, known);
+  const nearest = beside ?? nearestWord(name, known);
   return new WfError('WF_SCRIPT_NOT_FOUND', parts.join('\n'), {
     remedy: nearest ? `Did you mean \`${nearest}\`?` : 'Give the path of a script, or save one in .claude/workflows.',
   });

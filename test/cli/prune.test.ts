@@ -92,7 +92,7 @@ describe('P1: the newest 50 by folder mtime stay', () => {
     });
     expect(project.runIds().toReversed()).toEqual(ids.slice(0, 3));
     const text = await runWf(['prune', '--keep', '1'], { project });
-    expect(text.stdout).toMatch(/removed 2; 1 stay/);
+    expect(text.stdout).toMatch(/removed 2; 1 stays\./);
     const run = await runWf(['run', 'flow.js', '--keep', '1', ...MOCK], { project });
     expect(run.code).toBe(0);
     expect(project.runIds()).toEqual([newestRun(project)]);

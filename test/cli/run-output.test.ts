@@ -44,10 +44,11 @@ describe('the result', () => {
   });
 
   it('an output that becomes unwritable during the run is said, and the run is kept', async () => {
-    const project = makeProject({ files: { 'flow.js': workflow('return "text"'), 'out/.keep': '' } });
-    const wf = await runWf(['run', 'flow.js', ...MOCK, '--output', 'out'], { project });
+    const project = makeProject({ files: { 'flow.js': workflow('return await agent("x")'), 'out/.keep': '' } });
+    const remove = ['--command', JSON.stringify(['/bin/sh', '-c', 'rm -r out; printf text'])];
+    const wf = await runWf(['run', 'flow.js', ...remove, '-q', '--output', 'out/x.json'], { project });
     expect(wf).toMatchObject({ code: 1, stdout: '' });
-    expect(wf.stderr).toMatch(/cannot be written to out.*state\.json/);
+    expect(wf.stderr).toMatch(/cannot be written to out\/x\.json.*state\.json/);
     expect(readState(project)).toMatchObject({ status: 'completed', result: 'text' });
   });
 

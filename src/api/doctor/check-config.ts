@@ -93,10 +93,16 @@ async function tellBackends(
   const findings = looks.flatMap((look): Finding[] => {
     if (look.ok) return [{ status: 'ok', message: `${look.name} can work here: ${look.version}` }];
     if (look.name !== chosen?.value) return [];
-    return [{ status: 'warn', message: `${look.name} cannot work here: ${look.reason}`, remedy: look.fix }];
+    return [
+      {
+        status: 'warn',
+        message: `${look.name} cannot work here: ${look.reason.replace(/\.$/, '')}.`,
+        remedy: look.fix,
+      },
+    ];
   });
   const rest = looks.flatMap((look) =>
-    look.ok || look.name === chosen?.value ? [] : [`${look.name} (${look.reason})`],
+    look.ok || look.name === chosen?.value ? [] : [`${look.name} (${look.reason.replace(/\.$/, '')})`],
   );
   if (rest.length > 0) findings.push({ status: 'ok', message: `Not to be had here: ${rest.join('; ')}` });
   return [...findings, tellChoice(chosen, data.backends, looks)];

@@ -17,7 +17,8 @@ export async function prune(flags: {
         `${word} ${run.runId} (${run.workflow})${run.resumable ? ', which could have been resumed' : ''}\n`,
       );
     }
-    process.stdout.write(`${word} ${report.removed.length}; ${report.kept} ${flags.dryRun ? 'would stay' : 'stay'}.\n`);
+    const stay = flags.dryRun ? 'would stay' : report.kept === 1 ? 'stays' : 'stay';
+    process.stdout.write(`${word} ${report.removed.length}; ${report.kept} ${stay}.\n`);
   }
   for (const warning of report.warnings) process.stderr.write(`wf: ${warning}\n`);
   return 0;

@@ -72,7 +72,7 @@ function addRunFlags(command: Command): Command {
     .option('--concurrency <n>', 'calls at once (default: 2 per core, 4 to 16)')
     .option('--max-agents <n>', 'calls that this run may execute (default 1000)')
     .option('--budget-usd <dollars>', 'US dollars that this run may spend, such as 2.50')
-    .option('--min-free-mem <mb>', 'with less free memory no further call starts while others run')
+    .option('--min-free-mem <mb>', 'while fewer MB are free than this, no further call starts as long as others run')
     .option('--confirm-above <n>', 'ask before more than n calls are executed; needs a terminal')
     .option('--timeout <time>', 'limit of one call with all its attempts, such as 10m')
     .option('--idle-timeout <time>', 'limit of a call without any sign of life')

@@ -1,5 +1,5 @@
 /** `wf run`: stdout carries the result and nothing else, stderr what happens. */
-import { accessSync, constants, lstatSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type RunHandle, type RunResult, startWorkflow } from '../../index.js';
 import { createReporters } from '../../report/create-reporter.js';
@@ -93,7 +93,10 @@ function printResult(result: RunResult, output: string | undefined): number {
 function checkOutput(path: string): void {
   if (path === '-') return;
   try {
-    accessSync(dirname(path), constants.W_OK);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a folder');
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined || stat.isFile()) accessSync(dirname(path), constants.W_OK);
+    else if (existsSync(path)) accessSync(path, constants.W_OK);
   } catch (error) {
     throw new WfError('WF_USAGE', `--output ${path} cannot be written: ${messageOf(error)}.`, {
       remedy: 'Make its folder first, or name another file.',

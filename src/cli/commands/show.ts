@@ -32,7 +32,7 @@ function describeRun(run: RunView, runsDir: string | undefined): string {
   text += row('folder', run.folder);
   text += row(
     'tokens',
-    `${formatTokens(run.usage.outputTokens)} out, ${formatTokens(run.usage.inputTokens)} in, cost ${formatUsd(run.usage.usd)}`,
+    `${formatTokens(run.usage.inputTokens)} in, ${formatTokens(run.usage.outputTokens)} out, cost ${formatUsd(run.usage.usd)}`,
   );
   if (run.verdicts !== undefined) {
     const { execution, acceptance, postProcessing, delivery } = run.verdicts;
@@ -127,7 +127,7 @@ function describeCall(call: CallDetail): string {
   if (call.endedAt !== null) text += row('ended', call.endedAt);
   if (call.model !== undefined) text += row('model', call.model);
   if (call.sessionId !== undefined) text += row('session', call.sessionId);
-  if (call.usage !== undefined) text += row('tokens', `${call.usage.outputTokens} out, ${call.usage.inputTokens} in`);
+  if (call.usage !== undefined) text += row('tokens', `${call.usage.inputTokens} in, ${call.usage.outputTokens} out`);
   if (call.error !== undefined) text += row('error', `${call.error.code}: ${call.error.message}`);
   for (const kept of call.worktrees ?? []) {
     text += row('worktree', describeWorktree(kept));

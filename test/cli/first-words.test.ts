@@ -1,0 +1,59 @@
+/** What somebody reads who types something almost right for the first time. */
+import { expect, it } from 'vitest';
+import { runWf } from '../support/run-wf.js';
+import { makeProject, type TestProject } from '../support/temp-project.js';
+import { MOCK, newestRun, THREE } from './cli-kit.js';
+
+async function expectRefusal(project: TestProject, args: string[], words: RegExp): Promise<void> {
+  const before = project.runIds();
+  const { code, stdout, stderr } = await runWf(args, { project });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(words);
+  expect(project.runIds()).toEqual(before);
+}
+
+it('a script without its ending is named with it', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  await expectRefusal(project, ['run', 'flow', ...MOCK], /WF_SCRIPT_NOT_FOUND[\s\S]*→ Did you mean `flow\.js`\?/);
+});
+
+it('the beginning of an id is no id for a resume, but the whole one is named where it is certain', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  await runWf(['run', 'flow.js', ...MOCK], { project });
+  const id = newestRun(project);
+  const certain = new RegExp(`WF_RUN_ID.*\n  → A resume takes the whole id\\. The run that begins so: ${id}\\.`);
+  await expectRefusal(project, ['run', '--resume-from', id.slice(0, 8)], certain);
+  await expectRefusal(project, ['plan', '--resume-from', id.slice(0, 8)], certain);
+  await expectRefusal(project, ['run', '--resume-from', 'x'], /WF_RUN_ID.*\n {2}→ Give the whole UUID/);
+});
+
+it('--output that is a folder is refused before anything starts', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  await expectRefusal(
+    project,
+    ['run', 'flow.js', ...MOCK, '--output', '.'],
+    /--output \. cannot be written: it is a folder/,
+  );
+  expect(await runWf(['run', 'flow.js', ...MOCK, '--output', '/dev/null'], { project })).toMatchObject({ code: 0 });
+});
+
+it('a missing word or an unknown flag is followed by where to look', async () => {
+  const project = makeProject();
+  for (const args of [['show'], ['ls', '--bogus'], ['rnu']])
+    await expectRefusal(project, args, /→ wf -h lists the commands, wf <command> -h says what one takes\.\n$/);
+});
+
+it('where no backend is found, each one that was looked for has a line with what to do', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  const { stderr } = await runWf(['run', 'flow.js'], { project, env: { PATH: '/nowhere' } });
+  const lines = stderr.split('\n').filter((line) => line.startsWith('    For '));
+  expect(lines.map((line) => line.split(':')[0]?.trim())).toEqual(expect.arrayContaining(['For claude', 'For codex']));
+});
+
+it('P1 a completed run whose calls did not all answer is named as one that could have been resumed', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  await runWf(['run', 'flow.js', '--command', 'false', '-q'], { project });
+  const failed = newestRun(project);
+  const { stderr } = await runWf(['run', 'flow.js', '--backend', 'mock', '--keep', '1'], { project });
+  expect(stderr).toMatch(new RegExp(`WF_PRUNE.*${failed}`));
+});
