@@ -135,6 +135,7 @@ export class Engine {
     await this.#dispatcher.idle();
     await this.#runner.idle();
     await sandbox.gone;
+    for (const call of this.tally.queued) this.#voice.tellUnstarted(call, { status: 'no-result' });
     this.#batch.commit();
     this.tally.close();
     return end;
@@ -237,14 +238,18 @@ export class Engine {
         const [, n, label, phase, code, message] = event;
         this.tally.see(n, label, phase || null, '');
         this.tally.finish(n, 'failed', { code, message });
-        return this.#voice.tellRefused(n, label, phase || null, { code, message });
+        const error = { code, message };
+        return this.#voice.tellUnstarted({ n, label, phase: phase || null }, { status: 'failed', error });
       }
-      case 'a':
-        this.#runner.abort(event[1]);
-        this.#dispatcher.drop(event[1]);
-        if (this.tally.get(event[1]) === undefined) this.tally.see(event[1], event[2], event[3] || null, '');
-        this.tally.abandon(event[1]);
+      case 'a': {
+        const [, n, label, phase] = event;
+        this.#runner.abort(n);
+        const wasQueued = this.#dispatcher.drop(n) !== undefined;
+        if (this.tally.get(n) === undefined) this.tally.see(n, label, phase || null, '');
+        this.tally.abandon(n);
+        if (wasQueued) this.#voice.tellUnstarted({ n, label, phase: phase || null }, { status: 'no-result' });
         return;
+      }
       case 'l':
         return this.#voice.tell({ type: 'log', level: event[1] as 'log', message: event[2] });
       case 'p':

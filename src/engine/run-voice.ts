@@ -13,8 +13,11 @@ export interface RunVoice {
   tell(event: UntimedEvent): void;
   warn(code: string, message: string): void;
   tellFinished(call: LiveCall, end: FinishedCall): void;
-  /** A call that was refused for its own text, before it was anything. */
-  tellRefused(n: number, label: string, phase: string | null, error: ErrorRecord): void;
+  /** A call that was never started: refused for its own text, or still in the queue when it was no longer wanted. */
+  tellUnstarted(
+    call: { n: number; label: string; phase: string | null },
+    end: { status: 'failed'; error: ErrorRecord } | { status: 'no-result' },
+  ): void;
 }
 
 export interface FinishedCall {
@@ -31,9 +34,9 @@ export function createRunVoice(clock: Clock, listener: EventListener): RunVoice 
   return {
     tell,
     warn: (code, message) => tell({ type: 'warning', code, message }),
-    tellRefused: (n, label, phase, error) =>
+    tellUnstarted: ({ n, label, phase }, end) =>
       tell({
-        ...{ type: 'call.finished', n, label, phase, status: 'failed', error },
+        ...{ type: 'call.finished', n, label, phase, ...end },
         ...{ reused: false, from: null, attempts: 0, durationMs: 0 },
       }),
     tellFinished: (call, { status, error, usage, worktrees, lastTry, attempts }) =>

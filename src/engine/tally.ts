@@ -64,6 +64,11 @@ export class Tally {
     return this.#calls.values();
   }
 
+  /** Calls that wait for their turn. */
+  get queued(): Readonly<Pick<Seen, 'n' | 'label' | 'phase'>>[] {
+    return [...this.#calls.values()].filter((call) => call.status === 'queued');
+  }
+
   start(n: number): void {
     const call = this.#calls.get(n);
     if (call === undefined) return;

@@ -82,5 +82,8 @@ export function createPlainReporter(options: PlainOptions): Reporter {
 function isTrouble(event: RunEvent): boolean {
   if (event.type === 'warning') return true;
   if (event.type === 'log') return event.level === 'warn' || event.level === 'error';
-  return event.type === 'call.finished' && event.status !== 'ok';
+  if (event.type !== 'call.finished') return false;
+  // Of those that never got their turn there may be thousands: the summary counts them.
+  const wasStarted = event.attempts > 0 || event.error !== undefined;
+  return event.status === 'no-result' ? wasStarted : event.status !== 'ok';
 }

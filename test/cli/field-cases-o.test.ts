@@ -2,12 +2,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type * as Library from '../../src/index.js';
+import { type Behaviour, type FakeBackend, makeFakeBackend } from '../support/fake-backend.js';
 import { waitForJournalLines } from '../support/journal.js';
-import { requireBuild, runWf, startWf } from '../support/run-wf.js';
+import { requireBuild, runWf, startWf, type WfHandle } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
-import { sandboxOf } from './cli-kit.js';
+import { newestRun, readState, sandboxOf, workflow } from './cli-kit.js';
 import { copyProject, hitsIn, idOf, killRun, linesOf, run } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
@@ -42,6 +43,43 @@ it('B-149 the script process is killed twice: the run ends by name, nothing star
   expect(agent.lines('ok').map(({ label }) => label)).toEqual(labels);
   expect((third.result as string[]).map((text) => text.split(' ')[0])).toEqual(labels);
   expect(hitsIn(project, third.id)).toHaveLength(5);
+});
+
+describe('B-152 each call has one start and one end, and so has the run', () => {
+  const FOUR = '[1, 2, 3, 4].map((i) => agent("do c" + i, { label: "c" + i }))';
+  type How = (wf: WfHandle, backend: FakeBackend) => Promise<void>;
+  const signal =
+    (name: NodeJS.Signals): How =>
+    async (wf, backend) => {
+      await backend.waitForStart('c1');
+      wf.kill(name);
+    };
+  const gated = { c1: { gate: true, hang: true } } as const;
+  test.each<[string, string, Record<string, Behaviour>, How | undefined, number]>([
+    ['that ends well', `return await Promise.all(${FOUR})`, {}, undefined, 0],
+    ['that nobody waited for', `const calls = ${FOUR}; return await calls[0]`, {}, undefined, 0],
+    ['whose script throws', `const calls = ${FOUR}; await calls[0]; throw new Error("no")`, {}, undefined, 1],
+    ['that a refused sign-in ends', `return await Promise.all(${FOUR})`, { c1: { fail: 77 } }, undefined, 6],
+    ['that is cancelled', `return await Promise.all(${FOUR})`, gated, signal('SIGINT'), 130],
+    ['that is drained', `return await Promise.all(${FOUR})`, gated, signal('SIGTERM'), 143],
+  ])('in a run %s', async (_what, body, rules, end, code) => {
+    const project = makeProject({ files: { 'flow.js': workflow(body) } });
+    const backend = makeFakeBackend(project, { rules });
+    const wf = startWf(['run', 'flow.js', '--concurrency', '1', '--drain', '0.2s', ...backend.flags], { project });
+    await end?.(wf, backend);
+    expect((await wf.done).code).toBe(code);
+    const events = readFileSync(join(project.runDir(newestRun(project)), 'events.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const numbersOf = (type: string) => events.flatMap((event) => (event.type === type ? [event.n] : [])).sort();
+    expect(numbersOf('call.queued')).toEqual([1, 2, 3, 4]);
+    expect(numbersOf('call.finished')).toEqual([1, 2, 3, 4]);
+    expect(events.filter(({ type }) => type === 'run.started')).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'run.finished')).toEqual([events.at(-1)]);
+    const answered = readState(project).counts.ok as number;
+    expect(events.filter(({ type, status }) => type === 'call.finished' && status === 'ok')).toHaveLength(answered);
+  });
 });
 
 it("B-154 a run folder holds no absolute place of the project and nothing of the host's separators, and works in another place", async () => {
