@@ -1,15 +1,16 @@
 /** Makes `acp` backends whose agent is ours: it speaks the real protocol over stdio and does what a script says. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, stop } from 'esbuild';
-import { afterAll } from 'vitest';
+import { expect } from 'vitest';
 import { createAcpBackend } from '../../src/agents/acp/acp-backend.js';
 import type { AcpSettings } from '../../src/agents/acp/acp-settings.js';
 import type { AgentBackend } from '../../src/agents/backend.js';
 import { type CallOutcome, executeCall } from '../../src/agents/execute-call.js';
 import { makeContext, makePolicy, makeRequest, type NotedContext } from './call-kit.js';
+import { isProcessAlive } from '../../src/shared/process-info.js';
 import { readJsonLines } from '../support/json-lines.js';
+import { makeFileFolder } from '../support/temp-folder.js';
 
 /** See fixtures/agents/testing/acp-agent.mjs. */
 export type Action = Record<string, unknown>;
@@ -19,7 +20,7 @@ export interface AcpScript {
   steps?: readonly (readonly Action[])[];
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'wf-acp-'));
+const folder = makeFileFolder('acp');
 let files = 0;
 
 /** One file, so that each of its many starts loads what it needs of the SDK and no more. */
@@ -33,11 +34,6 @@ await build({
   format: 'esm',
 });
 await stop();
-
-/** To be called once in each test file that uses the kit. */
-export function removeAcpFiles(): void {
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-}
 
 export interface ScriptedAgent {
   backend: AgentBackend;
@@ -76,4 +72,16 @@ export function scriptAgent(script: AcpScript, settings: Partial<AcpSettings> = 
     notes,
     noted: (what) => notes().flatMap((each) => (each.what === what ? [each.value] : [])),
   };
+}
+
+export const messageOf = (outcome: CallOutcome): string => (outcome as { error: { message: string } }).error.message;
+export const warningsOf = ({ context }: ScriptedAgent): string[] =>
+  context.events.flatMap((event) => (event.type === 'warning' ? event.text : []));
+export const progressOf = ({ context }: ScriptedAgent): string[] =>
+  context.events.flatMap((event) => (event.type === 'progress' ? event.text : []));
+
+/** The agent's process, and all that it started, has ended. */
+export function expectNothingLeft({ context }: ScriptedAgent): void {
+  expect(context.ended).toEqual(context.started);
+  expect(context.started.filter((pid) => isProcessAlive(pid))).toEqual([]);
 }

@@ -1,6 +1,14 @@
 /** What a test needs to execute a call: a request, a policy, and a context that notes everything and waits for nothing. */
 import { randomUUID } from 'node:crypto';
-import type { AgentEvent, AgentRequest } from '../../src/agents/backend.js';
+import {
+  type AgentAnswer,
+  type AgentBackend,
+  type AgentEvent,
+  type AgentRequest,
+  BackendError,
+  type BackendErrorKind,
+  defineBackend,
+} from '../../src/agents/backend.js';
 import type { CallContext, CallPolicy, ExecuteCall } from '../../src/agents/execute-call.js';
 
 export const KEY = '3f'.repeat(32);
@@ -78,3 +86,14 @@ export function makeContext(changes: Partial<CallContext> = {}): NotedContext {
   };
   return noted;
 }
+
+/** A backend that does this with each attempt. */
+export const backendOf = (run: AgentBackend['run'], parts: Partial<AgentBackend> = {}): AgentBackend =>
+  defineBackend({ name: 'test', run, ...parts });
+
+export const failing = (kind: BackendErrorKind): AgentBackend =>
+  backendOf(async () => {
+    throw new BackendError(kind, 'because', { usage: { inputTokens: 1, outputTokens: 2 } });
+  });
+
+export const never = (): Promise<AgentAnswer> => new Promise(() => {});

@@ -7,7 +7,7 @@ import type { MockRule } from '../../src/agents/mock/mock-rules.js';
 import { createMockBackend } from '../../src/agents/mock/mock-backend.js';
 import { readUsage } from '../../src/agents/usage-words.js';
 import { makeFileFolder } from '../support/temp-folder.js';
-import { type Action, removeAcpFiles, scriptAgent } from './acp-kit.js';
+import { type Action, scriptAgent } from './acp-kit.js';
 import { scriptedClaude } from './claude-kit.js';
 import { scriptedCodex, toCodexStep } from './codex-kit.js';
 import { describeConformance, type Step } from './conformance.js';
@@ -87,8 +87,6 @@ function toProgramStep(step: Step): object {
   const told = EXITS[error] ? undefined : { kind: error, retryAfterMs, message };
   return { exit, told, stderr: message, usage };
 }
-
-removeAcpFiles();
 describeConformance({ name: 'acp', make: (steps) => scriptAgent({ steps: steps.map(toActions) }).backend });
 
 const CODES: Record<string, number> = { auth: -32_000, rate_limit: 429, server: 500, overloaded: 529 };

@@ -3,12 +3,10 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
 import { executeCall } from '../../src/agents/execute-call.js';
 import { createJsonLines } from '../../src/agents/json-lines.js';
-import { removeAcpFiles, scriptAgent } from './acp-kit.js';
+import { scriptAgent } from './acp-kit.js';
 import { makeContext, makePolicy, makeRequest } from './call-kit.js';
 import { scriptedClaude } from './claude-kit.js';
 import { scriptedCodex } from './codex-kit.js';
-
-removeAcpFiles();
 
 const ANSWER = {
   items: [

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type AcpScript, removeAcpFiles, writeAgentScript } from '../agents-room/acp-kit.js';
+import { type AcpScript, writeAgentScript } from '../agents-room/acp-kit.js';
 import { readJournal } from '../support/journal.js';
 import { readJsonLines } from '../support/json-lines.js';
 import { isAlive } from '../support/processes.js';
@@ -10,8 +10,6 @@ import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { newestRun, readState, workflow } from './cli-kit.js';
-
-removeAcpFiles();
 
 const agentFlags = (script: AcpScript) => {
   const agent = writeAgentScript(script);

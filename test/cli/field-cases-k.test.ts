@@ -2,14 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { removeAcpFiles, writeAgentScript } from '../agents-room/acp-kit.js';
+import { writeAgentScript } from '../agents-room/acp-kit.js';
 import { readJournal } from '../support/journal.js';
 import { readJsonLines } from '../support/json-lines.js';
 import { runWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { newestRun, readState, workflow } from './cli-kit.js';
-
-removeAcpFiles();
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'fixtures', 'agents', 'testing', 'scripted-agent.mjs');
 const USAGE = { in: 10, out: 5 };
