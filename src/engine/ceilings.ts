@@ -23,7 +23,7 @@ export interface Ceilings {
   start(n: number): void;
   /** A call under way says what it has used so far. */
   report(n: number, usage: CallUsage): void;
-  /** @param free it was made up and cost nothing */
+  /** @param free it cost nothing: it was made up, or never handed to a backend */
   end(n: number, usage: CallUsage | undefined, free: boolean): void;
 }
 

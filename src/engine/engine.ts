@@ -293,7 +293,8 @@ export class Engine {
     const outcome = this.calls.judge(call.n, told);
     const madeUp = call.backend?.madeUp ?? backend.madeUp;
     this.tally.spend(outcome.usage);
-    this.#gate.end(call.n, outcome.usage, madeUp);
+    // One that no backend was asked for has cost nothing.
+    this.#gate.end(call.n, outcome.usage, madeUp || outcome.attempts === 0);
     if (outcome.kind === 'cancelled') {
       this.tally.finish(call.n, 'no-result');
       return this.#voice.tellFinished(call, { ...outcome, status: 'no-result' });
