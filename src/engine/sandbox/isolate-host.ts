@@ -77,6 +77,7 @@ export function createIsolateHost(options: IsolateOptions): IsolateHost {
   const addTokensRef = api.getSync('addTokens', { reference: true });
   const runRef = api.getSync('run', { reference: true });
 
+  const limit = { timeout: turnTimeoutMs };
   const turn = (enter: () => void): TurnEnd => {
     const started = performance.now();
     try {
@@ -112,7 +113,7 @@ export function createIsolateHost(options: IsolateOptions): IsolateHost {
       return turn(() => runRef.applySync(undefined, [main.derefInto()], { timeout: turnTimeoutMs }));
     },
     deliver: (id, ok, json, tokens, lastTry = false) =>
-      turn(() => deliverRef.applySync(undefined, [id, ok, json, tokens, lastTry], { timeout: turnTimeoutMs })),
+      turn(() => deliverRef.applySync(undefined, [id, ok, json, tokens, lastTry], limit)),
     addTokens(tokens) {
       if (tokens > 0 && !isolate.isDisposed) addTokensRef.applySync(undefined, [tokens], { timeout: turnTimeoutMs });
     },

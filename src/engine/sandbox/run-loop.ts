@@ -84,7 +84,7 @@ function deliverRecorded(state: LoopState, call: OpenAgent | OpenTimer): void {
     return;
   }
   settle(state, call);
-  up.add(['h', call.n, call.key, call.path, call.nth, call.label, call.phase, kept]);
+  up.addText(`["h",${placeText(call)},${kept}]`);
   shareTokens(state, call.host, tokens);
   afterTurn(state, call.host, call.host.deliver(call.local, true, json, tokens, lastTry));
 }
@@ -130,14 +130,20 @@ function matchAtRest(state: LoopState): boolean {
 function dispatch(state: LoopState): void {
   for (const call of state.waiting) {
     if (call.done) continue;
-    const { n, key, path, nth, label, phase, prompt, options } = call;
-    const place = `"c",${n},"${key}",${JSON.stringify(path)},${nth},${JSON.stringify(label)},${JSON.stringify(phase)}`;
-    state.up.addText(`[${place},${prompt},${options === undefined ? 'null' : JSON.stringify(options)}]`);
+    const { prompt, options } = call;
+    state.up.addText(`["c",${placeText(call)},${prompt},${options === undefined ? 'null' : JSON.stringify(options)}]`);
     state.up.flushIfDue();
     call.prompt = '';
   }
   state.waiting = [];
 }
+
+/** By hand, as the loop spends much of its time on telling; most paths and phases are empty. */
+function placeText({ n, key, path, nth, label, phase }: OpenAgent): string {
+  return `${n},"${key}",${textJson(path)},${nth},${JSON.stringify(label)},${textJson(phase)}`;
+}
+
+const textJson = (text: string): string => (text === '' ? '""' : JSON.stringify(text));
 
 /** A workflow that waits for nothing that could settle it never ends. */
 function findDeadlock(state: LoopState): boolean {

@@ -31,7 +31,13 @@ function queueCall(prompt: unknown, opts: unknown): Promise<Answer> {
     optionsText = readOptions(options);
   }
   if (label === undefined || label === '') label = labelOf(prompt);
-  return waitFor((id) => hostCall(id, 'agent', prompt, label, phase ?? '', optionsText, currentPath()));
+  const path = currentPath();
+  // Each argument that crosses the border costs; most calls have none of the last three.
+  return waitFor((id) =>
+    optionsText === '' && path === '' && phase === undefined
+      ? hostCall(id, 'agent', prompt, label)
+      : hostCall(id, 'agent', prompt, label, phase ?? '', optionsText, path),
+  );
 }
 
 const LABEL = 60;
