@@ -66,13 +66,13 @@ export async function checkMoneyIsCounted(
 
 /** Backends that single calls name: each is made once and closed with the run. */
 export interface NamedBackends {
-  /** Undefined when there is none of that name, or it is not set up. */
-  get(name: string): Promise<AgentBackend | undefined>;
+  /** A text says why there is none. */
+  get(name: string): Promise<AgentBackend | string>;
   close(): Promise<void>;
 }
 
 export function openNamedBackends(own: RunBackend, run: BackendInputs): NamedBackends {
-  const made = new Map<string, Promise<AgentBackend | undefined>>();
+  const made = new Map<string, Promise<AgentBackend | string>>();
   return {
     async get(name) {
       if (name === own.name) return await own.open();
@@ -81,16 +81,21 @@ export function openNamedBackends(own: RunBackend, run: BackendInputs): NamedBac
       return known;
     },
     async close() {
-      for (const backend of made.values()) await (await backend)?.close?.();
+      for (const opened of made.values()) {
+        const backend = await opened;
+        if (typeof backend !== 'string') await backend.close?.();
+      }
     },
   };
 }
 
-async function make(name: string, run: BackendInputs): Promise<AgentBackend | undefined> {
+async function make(name: string, run: BackendInputs): Promise<AgentBackend | string> {
   try {
     return await makeBackend(name, run);
   } catch (error) {
-    if (WfError.is(error)) return undefined;
-    throw error;
+    if (!WfError.is(error)) throw error;
+    // The script sees this, and no script sees places of files.
+    if (error.code === 'WF_MOCK_FILE') return `The rules of the backend ${name} cannot be used.`;
+    return error.remedy === undefined ? error.message : `${error.message} ${error.remedy}`;
   }
 }

@@ -99,7 +99,7 @@ export function createCallRunner(
   };
 
   /** A backend that was chosen for the run beats the one that a call names; made-up answers never mix with real ones. */
-  const chooseBackend = (name: string | undefined): AgentBackend | Promise<AgentBackend | undefined> =>
+  const chooseBackend = (name: string | undefined): AgentBackend | Promise<AgentBackend | string> =>
     name === undefined || options.backendGiven || options.backend.madeUp
       ? options.openBackend()
       : options.backendNamed(name);
@@ -131,12 +131,8 @@ export function createCallRunner(
       const backend =
         chosen instanceof Promise ? await chosen.catch((error) => refuseBackend(call.label, error)) : chosen;
       if (controller.signal.aborted && !again.has(call.n)) return { kind: 'cancelled', usage: undefined, attempts: 0 };
-      if (backend !== undefined && 'kind' in backend) return backend;
-      if (backend === undefined)
-        return refuseCall(
-          'WF_BACKEND_UNKNOWN',
-          `No backend is named ${JSON.stringify(given?.backend)}, or it is not set up.`,
-        );
+      if (typeof backend === 'string') return refuseCall('WF_BACKEND_UNKNOWN', backend);
+      if ('kind' in backend) return backend;
       tellUnenforced(backend, call);
       call.backend = { name: backend.name, madeUp: backend.capabilities.madeUp === true };
       const cwd = resolveInside(options, given?.cwd);

@@ -28,8 +28,8 @@ export interface EngineOptions {
   openBackend(): AgentBackend | Promise<AgentBackend>;
   /** The backend was chosen for this run and not by default: it beats the one that a call names. */
   backendGiven: boolean;
-  /** Another backend that a call names. */
-  backendNamed(name: string): Promise<AgentBackend | undefined>;
+  /** Another backend that a call names; a text says why there is none. */
+  backendNamed(name: string): Promise<AgentBackend | string>;
   definitions: ReadonlyMap<string, AgentDefinition>;
   builtInTypes: readonly string[];
   /** Every agentType is accepted. */

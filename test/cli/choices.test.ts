@@ -38,6 +38,20 @@ describe('the backend of a call', () => {
     expect(line).not.toHaveProperty('madeUp');
   });
 
+  it('one that a call names and that is not there, or not set up, is told to the script with what to do about it', async () => {
+    const project = makeWith({
+      'flow.js': workflow(
+        `const out = []; for (const backend of ['rve', 'command']) out.push((await agent.settled('x', { backend })).cause); return out`,
+      ),
+      '.claude/wf.json': JSON.stringify({ backends: { command: { rev: { argv: ['./agent.sh'] } } } }),
+    });
+    const run = await runWf(['run', 'flow.js'], { project, env: { WF_BACKEND: 'rev' } });
+    const [unknown, bare] = JSON.parse(run.stdout);
+    expect(unknown).toMatchObject({ code: 'WF_BACKEND_UNKNOWN' });
+    expect(unknown.message).toMatch(/^There is no backend named "rve"\. Did you mean rev\? Known backends: .*, rev, /);
+    expect(bare.message).toMatch(/^The backend command names no program\. Name it: /);
+  });
+
   it('without such a choice the call has its own, and a made-up answer is marked as one', async () => {
     const project = makeWith({
       'flow.js': workflow('return [await agent("x", { backend: "mock" }), await agent("y")]'),

@@ -206,7 +206,7 @@ async function makeOptions(
     backend: { name: parts.backend.name, madeUp: false },
     openBackend: () => parts.backend,
     backendGiven: false,
-    backendNamed: async () => undefined,
+    backendNamed: async () => 'There is no other backend.',
     definitions: new Map(),
     builtInTypes: [],
     anyAgentType: false,
