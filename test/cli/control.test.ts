@@ -174,6 +174,7 @@ describe('wf skip', () => {
     expect(ended.code).toBe(3);
     expect(backend.ledger.starts('B')).toHaveLength(0);
     expect(readState(project).counts).toMatchObject({ ok: 2, skipped: 1, executed: 2 });
+    expect((await wf(project, 'show', id)).stdout).toContain(`To go on: wf run --resume-from ${id}\n`);
   });
 
   it('C6: what the agent still prints after that is no answer', async () => {

@@ -104,8 +104,8 @@ const STATUS_WORDS: Record<RunView['calls'][number]['status'], string> = {
 };
 
 function nextStep(run: RunView, runsDir: string | undefined): string {
-  const open = run.counts.noResult;
-  if (run.status === 'completed' && open === 0 && run.counts.failed === 0) return '';
+  const { noResult: open, failed, skipped } = run.counts;
+  if (run.status === 'completed' && open + failed + skipped === 0) return '';
   if (run.status === 'running') return '';
   if (run.verdicts !== undefined) return '\nAnother engine made this run; go on from it with that engine.\n';
   const look =
