@@ -5,10 +5,25 @@ import { WfError } from '../shared/errors.js';
 import { readCount } from '../shared/read-values.js';
 import type { HeldOutput } from './hold-output.js';
 
-/** @throws WfError `WF_USAGE` where nobody can be asked */
-export function readConfirm(text: string | undefined, output: HeldOutput): RunWorkflowOptions['confirm'] {
+/**
+ * @param owner the reporter whose format alone may stand on stderr
+ * @throws WfError `WF_USAGE` where nobody can be asked
+ */
+export function readConfirm(
+  text: string | undefined,
+  output: HeldOutput,
+  owner: string | undefined,
+): RunWorkflowOptions['confirm'] {
   const above = readCount('--confirm-above', text);
   if (above === undefined) return undefined;
+  if (owner !== undefined)
+    throw new WfError(
+      'WF_USAGE',
+      `--confirm-above asks on stderr, where --reporter ${owner} leaves no room for words.`,
+      {
+        remedy: `Write the report into a file: --reporter ${owner}=<file>.`,
+      },
+    );
   if (process.stdin.isTTY && process.stderr.isTTY)
     return { above, ask: (calls, signal) => ask(calls, above, signal, output) };
   throw new WfError('WF_USAGE', '--confirm-above asks a question, and this is no terminal.', {

@@ -37,6 +37,10 @@ it('B-133 without a terminal it is refused before anything starts; a fan-out bel
   const agent = makeShellAgent(project);
   const ci = await runWf(['run', 'flow.js', ...agent.flags, '--confirm-above', '3'], { project });
   expect([ci.code, ci.stderr]).toEqual([2, expect.stringContaining('this is no terminal')]);
+  const owned = await runWf(['run', 'flow.js', ...agent.flags, '--confirm-above', '3', '--reporter', 'jsonl'], {
+    project,
+  });
+  expect([owned.code, owned.stderr]).toEqual([2, expect.stringMatching(/asks on stderr, .*jsonl[\s\S]*jsonl=<file>/)]);
   expect(agent.started()).toEqual([]);
   needTool(context, 'script');
   const quiet = openTerminal(project, `exec ${wfCommand(['run', 'flow.js', ...agent.flags, '--confirm-above', '7'])}`);

@@ -25,7 +25,10 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   if (flags.output !== undefined) checkOutput(flags.output);
   const output = holdOutput(writeToStream(process.stderr));
   const { write } = output;
-  const confirm = readConfirm(flags.confirmAbove, output);
+  // With a machine's format on stderr nothing else may be written there.
+  const owner = ownerOfStderr((flags.reporter ?? []).map(parseReporterSpec))?.name;
+  const stderrOwned = owner !== undefined;
+  const confirm = readConfirm(flags.confirmAbove, output, owner);
   const drainMs =
     readDuration('--drain', flags.drain === 'auto' ? undefined : flags.drain) ??
     (process.pid === 1 ? DRAIN_AS_INIT_MS : DRAIN_MS);
@@ -38,8 +41,6 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     resultPlace: flags.output ?? 'stdout',
     ...(stepSummary === undefined ? {} : { stepSummary }),
   });
-  // With a machine's format on stderr nothing else may be written there.
-  const stderrOwned = ownerOfStderr((flags.reporter ?? []).map(parseReporterSpec)) !== undefined;
   let handle: RunHandle | undefined;
   const signals = handleSignals({
     cancel: (exitCode) => handle?.cancel(exitCode),
