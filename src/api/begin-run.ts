@@ -153,6 +153,7 @@ export function beginRun(base: Beginning): RunHandle {
       clock,
       onEvent: tell,
       onLive: (call) => watch?.takeLive(call),
+      onRest: () => watch?.rest(),
       isOwner: () => claim.isUnchallenged(),
       onDrainExpired: () => note({ status: 'interrupted' }),
       onProcess: (pid) => {

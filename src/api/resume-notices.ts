@@ -9,14 +9,14 @@ import { readStartedCalls, type StartedCall } from './started-calls.js';
 const NAMED = 5;
 /** So many of the calls that run first are looked up: a look-up reads a line of the source. */
 const EXPLAINED = 100;
-/** The calls of one rest come in several messages; so long after the first of them all are there. */
-const GATHER_MS = 100;
 
 export interface ResumeNotices {
   /** Every event of the run. */
   take(event: RunEvent): void;
   /** A call that no record answers. */
   takeLive(call: LiveCall): void;
+  /** The script waits: the calls that run first have all come. */
+  rest(): void;
   /** The script has ended. */
   close(): void;
 }
@@ -31,22 +31,24 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
   const cutOff = describeCutOff(started, results);
   if (cutOff !== undefined) warn(cutOff);
   let first: LiveCall[] | undefined = [];
-  let timer: NodeJS.Timeout | undefined;
   let settled: string | undefined;
   const late: string[] = [];
   let lateCount = 0;
 
   const explainFirst = (): void => {
     if (first === undefined || first.length === 0) return;
-    clearTimeout(timer);
     const calls = first;
     first = undefined;
     const keys = new Set(started.flatMap((call) => call.key ?? []));
     const changed = findChanged(calls.slice(0, EXPLAINED), carried, results, keys);
     if (changed[0] === undefined) return;
     const atLeast = calls.length > EXPLAINED ? 'at least ' : '';
+    const who =
+      calls.length === 1
+        ? 'The call that runs first'
+        : `Of the ${calls.length} calls that run first, ${atLeast}${changed.length}`;
     warn(
-      `Of the ${calls.length} calls that run first, ${atLeast}${changed.length} had a recorded answer to another text or other options: ${changed[0]}${changed.length > 1 ? ', …' : ''}. wf plan says this before anything is spent.`,
+      `${who} had a recorded answer to another text or other options: ${changed[0]}${changed.length > 1 ? ', …' : ''}. wf plan says this before anything is spent.`,
     );
   };
 
@@ -54,7 +56,6 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
     take(event) {
       if (event.type !== 'call.finished') return;
       if (!event.reused) {
-        explainFirst();
         if (event.status !== 'no-result' && event.attempts > 0) settled ??= `#${event.n} ${event.label}`;
       } else if (settled !== undefined) {
         lateCount++;
@@ -62,10 +63,9 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
       }
     },
     takeLive(call) {
-      if (first === undefined) return;
-      timer ??= setTimeout(explainFirst, GATHER_MS);
-      first.push(call);
+      first?.push(call);
     },
+    rest: explainFirst,
     close() {
       explainFirst();
       if (lateCount === 0) return;

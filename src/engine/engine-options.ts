@@ -64,6 +64,8 @@ export interface EngineOptions {
   onEvent: EventListener;
   /** Told of each call that no record answers, before it is dispatched. */
   onLive?: (call: LiveCall) => void;
+  /** Told each time that the script waits for what it was not given yet. */
+  onRest?: () => void;
   /** False once another process owns the lineage. */
   isOwner(): boolean;
   /** The time of a drain is over and calls still run: told before they are stopped. */

@@ -200,6 +200,7 @@ export class Engine {
     switch (message.t) {
       case 'events':
         for (const event of message.events) this.#takeEvent(event);
+        if (message.rest) this.#o.onRest?.();
         if (!this.#o.sandbox.resting) return;
         this.#gate.onRest(this.#dispatcher.queued);
         return this.#onRest();
