@@ -36,6 +36,8 @@ export async function runTurn(start: TurnStart, context: AgentRunContext): Promi
     stopping.abort();
   });
   let stderr = '';
+  // A character may lie in two chunks.
+  const decoder = new TextDecoder();
   const keep = (text: string): void => {
     stderr = endOf(`${stderr}${text}`, MAX_STDERR);
   };
@@ -56,7 +58,7 @@ export async function runTurn(start: TurnStart, context: AgentRunContext): Promi
       signal: AbortSignal.any([context.signal, stopping.signal]),
       graceMs: () => (context.signal.aborted ? context.graceMs : Math.min(context.graceMs, STOP_GRACE_MS)),
       onStdout: (chunk) => lines.push(chunk),
-      onStderr: (chunk) => keep(chunk.toString('utf8')),
+      onStderr: (chunk) => keep(decoder.decode(chunk, { stream: true })),
       onProcess: (pid) => context.onProcess(pid),
       onProcessEnd: (pid) => context.onProcessEnd(pid),
     });

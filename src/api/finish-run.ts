@@ -5,22 +5,15 @@ import { pruneRuns } from '../runs/prune-runs.js';
 import type { StateRecord } from '../runs/records.js';
 import { writeState } from '../runs/run-records.js';
 import { isoTime } from '../shared/clock.js';
-import { ERROR_CODES, EXIT, type ErrorCode, messageOf } from '../shared/errors.js';
-import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
+import { messageOf } from '../shared/errors.js';
+import type { Counts } from '../shared/outcome.js';
 import { createDiskPatience, type DiskPatience } from './disk-patience.js';
 import { resumeCommandOf } from '../shared/resume-command.js';
+import { explainEnd, type Outcome } from './explain-end.js';
 import type { PreparedRun } from './prepare-run.js';
 import type { RunResult } from './run-options.js';
 import type { RunParts } from './run-parts.js';
 import { nameTheirWorktrees } from './worktrees-folder.js';
-
-interface Outcome {
-  status: RunStatus;
-  cause: string;
-  exitCode: number;
-  result?: unknown;
-  error?: ErrorRecord;
-}
 
 export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunResult> {
   const { engine, journal, heartbeat, folder, record, claim, clock, given, notices } = parts;
@@ -50,8 +43,13 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
       heartbeat.update({ status: outcome.status, endedAt, owner: null, guard: null, control: null }),
     );
   }
-  journal.close();
-  parts.sourceJournal?.journal.close();
+  // A network file system may tell of a failed write only here; the lineage is given up all the same.
+  try {
+    journal.close();
+    parts.sourceJournal?.journal.close();
+  } catch (error) {
+    notices.push(`The journal could not be closed: ${messageOf(error)}.`);
+  }
   await parts.lock.release();
   claim.release();
   if (owned) await prune(parts);
@@ -117,66 +115,6 @@ const SCRIPT_FAULTS = new Set([
 
 const pathFrom = ({ scriptPath, places }: PreparedRun): string | undefined =>
   scriptPath === null ? undefined : relative(places.cwd, scriptPath);
-
-function explainEnd(end: EngineEnd, counts: Counts, allowFailures: boolean, exitCode: number | undefined): Outcome {
-  switch (end.how) {
-    case 'done': {
-      const unanswered = counts.failed + counts.noResult + counts.skipped;
-      return {
-        status: 'completed',
-        cause: unanswered === 0 ? 'done' : 'calls-failed',
-        exitCode: unanswered === 0 || allowFailures ? EXIT.ok : EXIT.callsFailed,
-        ...(end.hasResult ? { result: end.result } : {}),
-      };
-    }
-    case 'failed':
-      return {
-        status: 'failed',
-        cause: end.error.code,
-        exitCode: exitCodeOf(end.error.code, EXIT.runFailed),
-        error: end.error,
-      };
-    case 'shared-failure':
-      return { status: 'failed', cause: end.error.code, exitCode: EXIT.sharedFailure, error: end.error };
-    case 'cancelled':
-      return {
-        status: 'cancelled',
-        cause: 'WF_CANCELLED',
-        exitCode: exitCode ?? EXIT.cancelled,
-        error: {
-          code: 'WF_CANCELLED',
-          message:
-            'The run was cancelled. Calls that had started were asked to stop; what they did outside may remain.',
-        },
-      };
-    case 'drained':
-      return {
-        status: 'interrupted',
-        cause: 'drained',
-        exitCode: exitCode ?? EXIT.drained,
-        error: {
-          code: 'WF_DRAINED',
-          message: 'The run was asked to end: nothing new was started, and what ran was given its time.',
-        },
-      };
-    case 'owner-lost':
-      return {
-        status: 'interrupted',
-        cause: 'WF_OWNER_LOST',
-        exitCode: EXIT.runFailed,
-        error: {
-          code: 'WF_OWNER_LOST',
-          message: 'Another process has taken over this run; this one wrote nothing more.',
-        },
-      };
-  }
-}
-
-/** An error of a call that ended the script (`WF_BUDGET`, `WF_SCHEMA_UNMET`, …) makes the run fail like any other. */
-function exitCodeOf(code: string, otherwise: number): number {
-  const exit = ERROR_CODES[code as ErrorCode] as number | undefined;
-  return exit === undefined || exit === EXIT.callsFailed || exit === EXIT.notStarted ? otherwise : exit;
-}
 
 const isComplete = (outcome: Outcome, counts: Counts): boolean =>
   outcome.status === 'completed' && counts.failed + counts.noResult + counts.skipped === 0;
