@@ -15,6 +15,7 @@ function readRules(rows: readonly IndexRow[]) {
     return found?.[0];
   };
   return {
+    release: (kept: number) => used.delete(kept),
     own(key: string, path: string, nth: number): number | undefined {
       const line = rows.find((one) => one[1] === key && one[2] === path && one[3] === nth);
       return line === undefined || used.has(line[0]) ? undefined : take(line);
@@ -30,7 +31,8 @@ it('J13 a call takes its own line, else an unused answer of its key: same path f
   const key = fc.constantFrom('k1', 'k2');
   const path = fc.constantFrom('', '0', '1', '2');
   const nth = fc.nat(3);
-  const asked = fc.record({ own: fc.boolean(), key, path, nth });
+  // `end`: what was taken last is given back, as its workflow ended before it was delivered.
+  const asked = fc.record({ own: fc.boolean(), key, path, nth, end: fc.boolean() });
   fc.assert(
     fc.property(
       fc.array(fc.tuple(key, path, nth), { maxLength: 30 }),
@@ -44,6 +46,9 @@ it('J13 a call takes its own line, else an unused answer of its key: same path f
           expect(taken?.kept).toBe(
             call.own ? rules.own(call.key, call.path, call.nth) : rules.any(call.key, call.path),
           );
+          if (taken === undefined || !call.end) continue;
+          index.release(taken);
+          rules.release(taken.kept);
         }
       },
     ),

@@ -121,6 +121,7 @@ export function endWorkflow(state: LoopState, host: IsolateHost, how: LoopEnd): 
   for (const call of state.open.values()) {
     if (call.done || !(isMain || call.host === host)) continue;
     settle(state, call);
+    if (call.kind === 'agent' && call.answer !== undefined) state.index.release(call.answer);
     if (call.kind === 'timer') state.up.add(['x', call.id]);
     // When the run's own script failed, its open calls are unfinished, not abandoned.
     else if (!isMain || how.kind === 'done') state.up.add(['a', call.n, call.label, call.phase]);

@@ -20,6 +20,8 @@ export interface ReplayIndex {
   takeOwn(key: string, path: string, nth: number): RecordedAnswer | undefined;
   /** An unused answer of that key: same path first, then the oldest. */
   takeAny(key: string, path: string): RecordedAnswer | undefined;
+  /** An answer that was taken and not delivered, because its workflow ended before: another call may have it. */
+  release(answer: RecordedAnswer): void;
   /** The recorded firing of a timer. */
   takeTimer(path: string, n: number, ms: number): number | undefined;
 }
@@ -62,6 +64,15 @@ export function createReplayIndex(results: readonly IndexRow[], timers: readonly
       if (pool === undefined) return undefined;
       pool.byPath ??= groupByPath(pool.answers);
       return takeNext(pool.byPath.get(path)) ?? takeNext(pool);
+    },
+    release(answer) {
+      answer.used = false;
+      const pool = byKey.get(answer.key);
+      if (pool === undefined) return;
+      // Workflows that end with calls open are few: what is looked at again costs little.
+      pool.next = 0;
+      const same = pool.byPath?.get(answer.path);
+      if (same !== undefined) same.next = 0;
     },
     takeTimer(path, n, ms) {
       const id = `${path}\n${n}\n${ms}`;
