@@ -145,6 +145,8 @@ export interface AgentAnswer {
   /** The parsed answer where the backend has it apart from the text. */
   structured?: unknown;
   usage?: CallUsage;
+  /** `usage` says nothing of output tokens: its 0 does not mean that nothing was said. */
+  outputUntold?: true;
   model?: string;
   session?: string;
 }

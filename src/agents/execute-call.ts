@@ -138,7 +138,7 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
   if (stop) return stop;
   if (limits?.stalled) return await prepareRetry(call, stallError());
   if (!answer) return await prepareRetry(call, error as BackendError);
-  if (usage?.outputTokens === 0 && answer.text.trim() !== '')
+  if (usage?.outputTokens === 0 && !answer.outputUntold && answer.text.trim() !== '')
     context.onEvent({ type: 'progress', text: 'The backend reports 0 output tokens for an answer that has text.' });
   if (!request.schema) return succeed(call, JSON.stringify(answer.text), model);
   const verdict = await judgeMasked(request.schema, answer, context.mask);

@@ -98,7 +98,7 @@ function takeAnswer(
   const text = answer?.text ?? (answer?.structured === undefined ? undefined : '');
   if (typeof text !== 'string') return new BackendError('failed', 'The backend gave no answer with a text.');
   if (isTooLarge(text, policy)) return tooLarge(policy.maxAnswerBytes);
-  if (usage?.outputTokens === 0 && !request.schema && text.trim() === '') {
+  if (usage?.outputTokens === 0 && !answer.outputUntold && !request.schema && text.trim() === '') {
     return new BackendError('empty', 'The agent ended without an answer and without having said anything.');
   }
   if (!mask && answer.structured === undefined) return answer;

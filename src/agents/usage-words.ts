@@ -13,13 +13,17 @@ export function readUsage(words: Record<string, unknown>): CallUsage {
 
 /**
  * Reads a usage line of a program: what it tells as far as it can be understood, undefined where it has no number of
- * tokens or money at all. `isWhole`: nothing in it had to be passed over.
+ * tokens or money at all. `isWhole`: nothing in it had to be passed over. `tellsOutput`: its output tokens are known.
  */
-export function readUsageLine(words: Record<string, unknown>): { usage: CallUsage | undefined; isWhole: boolean } {
+export function readUsageLine(words: Record<string, unknown>): {
+  usage: CallUsage | undefined;
+  isWhole: boolean;
+  tellsOutput: boolean;
+} {
   const isRead = (name: string): boolean => readCount(words[name]) !== undefined;
   const tellsAny = ['in', 'out', 'usd'].some(isRead);
   const isWhole = ['in', 'out', 'usd', 'cacheRead'].every((name) => words[name] == null || isRead(name));
-  return { usage: tellsAny ? readUsage(words) : undefined, isWhole: tellsAny && isWhole };
+  return { usage: tellsAny ? readUsage(words) : undefined, isWhole: tellsAny && isWhole, tellsOutput: isRead('out') };
 }
 
 const readCount = (value: unknown): number | undefined =>

@@ -35,6 +35,28 @@ it('B-062 a usage line without a number does not make an empty answer one of 0 t
   expect([ended.code, ended.result]).toEqual([0, ['', '']]);
 });
 
+it('B-062 neither does one that tells no output tokens: the empty text is the answer, and is paid once', async () => {
+  const project = makeProject({ files: { 'flow.js': TWO } });
+  const agent = makeShellAgent(project, {
+    a: { says: '{"wf":"usage","usd":0.01}', reply: '' },
+    b: { says: '{"wf":"usage","in":7}', reply: '' },
+  });
+  const ended = await run(project, ['flow.js', ...agent.flags]);
+  expect([ended.code, ended.result]).toEqual([0, ['', '']]);
+  expect(agent.started()).toHaveLength(2);
+});
+
+it('a secret in a usage line that is not understood is masked, wherever in the line it lies', async () => {
+  const token = 'tok-0123456789abcdefghijklmnopqrstuvwxyz';
+  const config = JSON.stringify({ secrets: ['TOOL_TOKEN'] });
+  const project = makeProject({ files: { 'flow.js': TWO, '.claude/wf.json': config } });
+  const says = `{"wf":"usage","in":"${'x'.repeat(160)} ${token}"}`;
+  const agent = makeShellAgent(project, { '*': { says } });
+  const ended = await run(project, ['flow.js', ...agent.flags], { env: { TOOL_TOKEN: token } });
+  expect(ended.stderr).toContain('usage in a line');
+  expect(ended.stderr).not.toContain(token.slice(0, 12));
+});
+
 it('several usage lines of one attempt add up, and a null for money means that it is not known', async () => {
   const project = makeProject({ files: { 'flow.js': TWO } });
   const says = '{"wf":"usage","in":1,"out":2,"usd":null}\n{"wf":"usage","in":10,"out":20}';

@@ -52,7 +52,8 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
     isOddUsageTold = true;
     context.onEvent({
       type: 'warning',
-      text: `${name} tells its usage in a line that is not understood, or not wholly: ${line.slice(0, 200)} It should look like {"wf":"usage","in":10,"out":20,"usd":0.01}; what has no number there is not counted. Said once a run.`,
+      // The line as a whole and last: a secret in it that was cut would not be masked.
+      text: `${name} tells its usage in a line that is not understood, or not wholly. It should look like {"wf":"usage","in":10,"out":20,"usd":0.01}; what has no number there is not counted. Said once a run. The line: ${line}`,
     });
   };
   return {
@@ -117,5 +118,6 @@ async function execute(
   tellLeftovers(name, end.leftovers, context);
   const answer: AgentAnswer = { text: request.schema ? text : text.replace(/\r?\n$/, '') };
   if (usage) answer.usage = usage;
+  if (usage && !stderr.tellsOutput) answer.outputUntold = true;
   return answer;
 }

@@ -22,6 +22,8 @@ export interface StderrReader {
   readonly lastLine: string;
   /** Sum of all usage lines. */
   readonly usage: CallUsage | undefined;
+  /** One of them told output tokens. */
+  readonly tellsOutput: boolean;
   readonly failure: ToldFailure | undefined;
 }
 
@@ -38,6 +40,7 @@ export function createStderrReader(
   let lastLine = '';
   let lastError = '';
   let usage: CallUsage | undefined;
+  let tellsOutput = false;
   let failure: ToldFailure | undefined;
 
   const readLine = (line: string): void => {
@@ -50,6 +53,7 @@ export function createStderrReader(
       if (!told.isWhole) onOddUsage(text);
       if (told.usage === undefined) return;
       usage = sumUsage(usage, told.usage);
+      tellsOutput ||= told.tellsOutput;
       // A line about tokens alone says nothing of money.
       delete usage?.usdPartial;
       if (usage) onEvent({ type: 'usage', usage });
@@ -88,6 +92,9 @@ export function createStderrReader(
     },
     get usage() {
       return usage;
+    },
+    get tellsOutput() {
+      return tellsOutput;
     },
     get failure() {
       return failure;
