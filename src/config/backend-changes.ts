@@ -8,8 +8,10 @@ type Digests = Readonly<Record<string, string>>;
 
 /** By the name of each backend that the config sets up. A project that was moved has the same settings as before. */
 export function digestBackends(config: BackendSettings | undefined, root: string): Record<string, string> {
-  const rootJson = `${JSON.stringify(root).slice(0, -1)}/`;
-  const digest = (set: unknown): string => hash('sha256', canonicalJson(set).replaceAll(rootJson, '"'));
+  const rootJson = JSON.stringify(root);
+  const inRootJson = `${rootJson.slice(0, -1)}/`;
+  const digest = (set: unknown): string =>
+    hash('sha256', canonicalJson(set).replaceAll(inRootJson, '"').replaceAll(rootJson, '"."'));
   const named = Object.entries(config ?? {}).flatMap(([kind, settings]) =>
     BACKEND_KINDS[kind]?.many ? Object.entries(settings as object) : [[kind, settings] as const],
   );

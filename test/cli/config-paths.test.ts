@@ -13,7 +13,7 @@ const TOOL = '#!/bin/sh\ncat > /dev/null\nprintf "%s in %s" "$1" "$(basename "$(
 it('a program of the project is found from any folder in it, on a resume too, and works in the start folder', async () => {
   const project = makeProject({ git: true, files: { 'sub/flow.js': FLOW, 'other/.keep': '', 'tools/tool.sh': TOOL } });
   chmodSync(project.path('tools', 'tool.sh'), 0o755);
-  const backends = { command: { tool: { argv: ['./tools/tool.sh', './one'] } } };
+  const backends = { command: { tool: { argv: ['./tools/tool.sh', './one'] } }, claude: { addDirs: ['.', 'tools'] } };
   project.write('.claude/wf.json', JSON.stringify({ backend: 'tool', backends }));
   const cwd = project.path('sub');
   // Its arguments are its own affair.
