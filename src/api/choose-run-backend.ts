@@ -33,7 +33,7 @@ function refuseUnused({ backend, command, mock }: RunWorkflowOptions, settings: 
   const takes = known.settings === undefined ? known.kind.takes : undefined;
   for (const [what, value] of Object.entries({ command, mock })) {
     if (value === undefined || takes === what) continue;
-    const why = known.name === known.kindName ? 'takes none' : 'has its own in its settings';
+    const why = known.kind.takes === what ? 'has its own in its settings' : 'takes none';
     throw new WfError('WF_USAGE', `--${what} has no effect with --backend ${known.name}, which ${why}.`, {
       remedy: `Leave one of them out; --${what} goes with ${what === 'command' ? '--backend command or acp' : '--backend mock'}.`,
     });

@@ -91,7 +91,12 @@ it.each<[string, string[], RegExp]>([
   [
     'rules for a program',
     ['--backend', 'command', '--command', './agent.sh', '--mock', 'r.json'],
-    /--mock has no effect with --backend command/,
+    /--mock has no effect with --backend command, which takes none/,
+  ],
+  [
+    'rules for a named program',
+    ['--backend', 'tool', '--mock', 'r.json'],
+    /--mock has no effect with --backend tool, which takes none/,
   ],
 ])('%s is refused before anything starts, with what goes together', async (_, flags, words) => {
   const project = makeWith({
