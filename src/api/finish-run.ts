@@ -45,8 +45,8 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   }
   // A network file system may tell of a failed write only here; the lineage is given up all the same.
   try {
-    journal.close();
     parts.sourceJournal?.journal.close();
+    journal.close();
   } catch (error) {
     notices.push(`The journal could not be closed: ${messageOf(error)}.`);
   }
