@@ -55,3 +55,19 @@ describe('--json of a verb that fails', () => {
     expect(await runWf(['run', 'flow.js', '--json'], { project })).toMatchObject({ code: 2, stdout: '' });
   });
 });
+
+describe.each(['jsonl', 'json'])('wf run with --reporter %s', (reporter) => {
+  it.each([
+    [['--concurrency', 'x'], 'WF_USAGE'],
+    [['--args', '{'], 'WF_ARGS'],
+    [['--output', 'no/such/folder.json'], 'WF_USAGE'],
+    [['--drain', 'soon'], 'WF_USAGE'],
+    [['--confirm-above', '1'], 'WF_USAGE'],
+    [['--resume-from', UNKNOWN], 'WF_RUN_UNKNOWN'],
+  ])('%j: stderr holds the error in that format and no words', async (flags, code) => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    const failed = await runWf(['run', 'flow.js', ...MOCK, ...flags, '--reporter', reporter], { project });
+    expect(failed).toMatchObject({ code: 2, stdout: '' });
+    expect(JSON.parse(failed.stderr)).toMatchObject({ type: 'error', code, message: expect.stringMatching(/\w/) });
+  });
+});

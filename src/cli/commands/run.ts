@@ -8,7 +8,7 @@ import { writeToStream } from '../../report/write-text.js';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
 import { messageOf, WfError } from '../../shared/errors.js';
 import { handleSignals } from '../handle-signals.js';
-import { holdOutput } from '../hold-output.js';
+import { type HeldOutput, holdOutput } from '../hold-output.js';
 import { readConfirm } from '../confirm.js';
 import { readDuration } from '../../shared/read-values.js';
 import { type RunFlags, readRunOptions } from '../run-options.js';
@@ -21,13 +21,31 @@ const DRAIN_AS_INIT_MS = 8_000;
 
 export async function run(script: string | undefined, flags: RunFlags): Promise<number> {
   if (flags.plan) return (await import('./plan.js')).plan(script, { ...flags, json: flags.reporter?.includes('json') });
-  const options = readRunOptions(script, flags);
-  if (flags.output !== undefined) checkOutput(flags.output);
   const output = holdOutput(writeToStream(process.stderr));
-  const { write } = output;
   // With a machine's format on stderr nothing else may be written there.
   const owner = ownerOfStderr((flags.reporter ?? []).map(parseReporterSpec))?.name;
-  const stderrOwned = owner !== undefined;
+  try {
+    return await execute(script, flags, output, owner);
+  } catch (error) {
+    if (!WfError.is(error)) throw error;
+    output.write(
+      owner === undefined
+        ? describeError(error, flags.verbose === true)
+        : `${JSON.stringify({ t: new Date().toISOString(), type: 'error', ...error.toRecord(), remedy: error.remedy })}\n`,
+    );
+    return error.exitCode;
+  }
+}
+
+/** @param owner the reporter whose format alone may stand on stderr */
+async function execute(
+  script: string | undefined,
+  flags: RunFlags,
+  output: HeldOutput,
+  owner: string | undefined,
+): Promise<number> {
+  const options = readRunOptions(script, flags);
+  if (flags.output !== undefined) checkOutput(flags.output);
   const confirm = readConfirm(flags.confirmAbove, output, owner);
   const drainMs =
     readDuration('--drain', flags.drain === 'auto' ? undefined : flags.drain) ??
@@ -35,7 +53,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
   process.stdout.on('error', () => {});
   const stepSummary = process.env.GITHUB_STEP_SUMMARY;
   const reporter = await createReporters(flags.reporter ?? ['plain'], {
-    write,
+    write: output.write,
     colors: useColors(process.stderr),
     quiet: flags.quiet === true,
     resultPlace: flags.output ?? 'stdout',
@@ -47,26 +65,15 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     drain: (ms, exitCode) => handle?.drain(ms, exitCode),
     drainMs,
     say: (message) => {
-      if (!stderrOwned) output.writeNow(`wf: ${message}\n`);
+      if (owner === undefined) output.writeNow(`wf: ${message}\n`);
     },
   });
   try {
     handle = await startWorkflow({ ...options, confirm, drainMs, onEvent: (event) => reporter.event(event) });
     signals.started();
-    const result = await handle.done;
-    const exitCode = printResult(result, flags.output);
-    await reporter.close?.();
-    return exitCode;
-  } catch (error) {
-    await reporter.close?.();
-    if (!WfError.is(error)) throw error;
-    write(
-      stderrOwned
-        ? `${JSON.stringify({ t: new Date().toISOString(), type: 'error', ...error.toRecord(), remedy: error.remedy })}\n`
-        : describeError(error, flags.verbose === true),
-    );
-    return error.exitCode;
+    return printResult(await handle.done, flags.output);
   } finally {
+    await reporter.close?.();
     signals.ended();
   }
 }
