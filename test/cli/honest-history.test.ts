@@ -8,7 +8,7 @@ import { waitForJournalLines } from '../support/journal.js';
 import { isAlive, readProcess } from '../support/processes.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
-import { MOCK, newestRun, readState, THREE, workflow } from './cli-kit.js';
+import { MOCK, newestRun, P3, readState, THREE, workflow } from './cli-kit.js';
 import { copyProject, killRun, killWithGuard, listRuns, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 import { startThree } from './support/start-three.js';
@@ -89,6 +89,17 @@ it('H6 H7 H8: of a killed run no command says that it is running, stopped or fai
       { label: 'B', status: 'no-result' },
     ],
   });
+});
+
+it('of a run that ended by itself nobody is sent to look after calls that were never started', async () => {
+  const project = makeProject({ files: { 'flow.js': P3 } });
+  const backend = makeFakeBackend(project, { gated: ['A'] });
+  const wf = startWf(['run', 'flow.js', '--concurrency', '1', ...backend.flags], { project });
+  await backend.waitForStart('A');
+  wf.kill('SIGINT');
+  expect(await wf.done).toMatchObject({ code: 130 });
+  const { stdout } = await runWf(['show', newestRun(project)], { project });
+  expect(stdout).toContain('\n2 calls had not been started.\n1 call has no result recorded: what was done outside');
 });
 
 it('H11: an agent that outlived its run is neither ended nor heard by the resume that does its work again', async () => {

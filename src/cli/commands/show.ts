@@ -103,15 +103,24 @@ const STATUS_WORDS: Record<RunView['calls'][number]['status'], string> = {
   'no-result': 'no result recorded',
 };
 
+/** Calls that nobody ever worked on. Only a run that came to an end of its own can tell them from those that were cut off. */
+function countUnstarted({ endedAt, counts, calls }: RunView): number {
+  if (endedAt === null || counts.abandoned > 0) return 0;
+  return calls.filter((call) => call.status === 'no-result' && call.startedAt === null).length;
+}
+
 function nextStep(run: RunView, runsDir: string | undefined): string {
   const { noResult: open, failed, skipped } = run.counts;
   if (run.status === 'completed' && open + failed + skipped === 0) return '';
   if (run.status === 'running') return '';
   if (run.verdicts !== undefined) return '\nAnother engine made this run; go on from it with that engine.\n';
+  const waited = countUnstarted(run);
+  const cutOff = Math.max(0, open - waited);
   const look =
-    open === 0
+    (waited === 0 ? '' : `\n${waited} ${waited === 1 ? 'call' : 'calls'} had not been started.`) +
+    (cutOff === 0
       ? ''
-      : `\n${open} ${open === 1 ? 'call has' : 'calls have'} no result recorded: what they did outside is not known. Look at the workspace first.`;
+      : `\n${cutOff} ${cutOff === 1 ? 'call has' : 'calls have'} no result recorded: what was done outside is not known. Look at the workspace first.`);
   if (run.noResume !== undefined) return `${look}\nNo resume can go on from it: ${cleanLine(run.noResume, 500)}\n`;
   return `${look}\nTo go on: ${resumeCommandOf(run.runId, runsDir)}\n`;
 }
