@@ -44,3 +44,9 @@ export function addCost(usage: CallUsage, model: string | undefined, table: Pric
   const usd = table === undefined ? null : priceUsage(usage, model, table);
   return { ...usage, usd, usdSource: usd === null ? 'unknown' : 'priced' };
 }
+
+/** Nobody is charged for an answer that was made up; a rule of the mock may say otherwise, to try a script with it. */
+export const costNothing = (usage: CallUsage | undefined): CallUsage => ({
+  ...(usage ?? { inputTokens: 0, outputTokens: 0 }),
+  usd: usage?.usd ?? 0,
+});

@@ -4,6 +4,7 @@
  * Long because what a run owns has one guard: outcomes, journal and end must change together.
  */
 import type { CallOutcome } from '../agents/execute-call.js';
+import { costNothing } from '../agents/price-usage.js';
 import type { KeptResult } from '../journal/carry.js';
 import { callKey } from '../journal/key.js';
 import { type AnswerFeeder, createAnswerFeeder } from './answer-feeder.js';
@@ -293,7 +294,7 @@ export class Engine {
     const { backend, clock, limits } = this.#o;
     const outcome = this.calls.judge(call.n, told);
     const madeUp = call.backend?.madeUp ?? backend.madeUp;
-    this.tally.spend(outcome.usage);
+    this.tally.spend(madeUp ? costNothing(outcome.usage) : outcome.usage);
     // One that no backend was asked for has cost nothing.
     this.#gate.end(call.n, outcome.usage, madeUp || outcome.attempts === 0);
     if (outcome.kind === 'cancelled') {

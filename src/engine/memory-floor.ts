@@ -33,7 +33,7 @@ export function createMemoryFloor(
       if (isShort && !isTold) {
         isTold = true;
         ports.warn(
-          `${free} MB of memory are free, below --min-free-mem ${floorMb}: no further call starts while others run, until there is more.`,
+          `${free} MB of memory are free, below the ${floorMb} MB of --min-free-mem: no further call starts while others run, until there is more.`,
         );
       }
       return isShort;

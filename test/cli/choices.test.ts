@@ -27,6 +27,7 @@ describe('the backend of a call', () => {
     expect(run.code).toBe(0);
     expect(existsSync(project.path('asked'))).toBe(false);
     expect(results(project, newestRun(project))).toMatchObject([{ backend: 'mock', madeUp: true }]);
+    expect(run.stderr).toMatch(/^ +cost +\$0\.00$/m);
   });
 
   it('the one that was chosen for the run beats the one that a call names, and its line says so', async () => {

@@ -92,7 +92,7 @@ describe('wf ls', () => {
       resumedFrom: null,
       backend: 'mock',
       counts: { calls: 3, ok: 3, executed: 3, reused: 0, failed: 0 },
-      usage: { usd: null, savedUsd: null },
+      usage: { usd: 0, savedUsd: null },
     });
     expect(Object.keys(rows[1].counts)).toEqual(COUNTS);
     expect(Object.keys(rows[1].usage)).toEqual(USAGE);

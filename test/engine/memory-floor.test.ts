@@ -36,7 +36,7 @@ it('B-138 memory is asked for at most every 100 ms, told once when it is short, 
   now = 200;
   expect(floor.isShort()).toBe(true);
   expect(told).toEqual([
-    '900 MB of memory are free, below --min-free-mem 1000: no further call starts while others run, until there is more.',
+    '900 MB of memory are free, below the 1000 MB of --min-free-mem: no further call starts while others run, until there is more.',
   ]);
   // A clock that was set back does not keep an old answer.
   freeMb = 5_000;
