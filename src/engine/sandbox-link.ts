@@ -184,8 +184,13 @@ class Link implements SandboxLink {
     if (message.t === 'events') {
       this.#got = message.got;
       this.#resting = message.rest && message.got === this.#sent;
-    } else if (message.t === 'end' || message.t === 'workflow' || message.t === 'need' || message.t === 'deps') {
-      this.#awaits = message.t === 'need' ? 'answers' : message.t === 'end' ? undefined : message.t;
+    } else if (message.t === 'need') {
+      this.#got = message.got;
+      // What it asks for may be on its way; then it goes on by itself.
+      this.#resting = message.got === this.#sent;
+      this.#awaits = this.#resting ? 'answers' : undefined;
+    } else if (message.t === 'end' || message.t === 'workflow' || message.t === 'deps') {
+      this.#awaits = message.t === 'end' ? undefined : message.t;
       this.#resting = true;
     }
     if (this.#early !== undefined) this.#early.push(message);

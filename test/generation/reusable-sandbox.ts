@@ -21,9 +21,10 @@ export function createReusableSandbox(): ReusableSandbox {
   };
   let sent = 0;
   real.listen((message) => {
-    // It waits for us.
-    if (message.t !== 'events' && message.t !== 'ready') resting = true;
     if (message.t === 'events') resting = message.rest && message.got === sent;
+    else if (message.t === 'need') resting = message.got === sent;
+    // It waits for us.
+    else if (message.t !== 'ready') resting = true;
     listener(message);
     if (resting) settle();
   });

@@ -153,7 +153,8 @@ export type UpMessage =
   | { t: 'ready'; isolatedVm: string }
   /** `rest`: everything received so far is worked off, and the sandbox waits. `got`: frames received so far. */
   | { t: 'events'; events: UpEvent[]; rest: boolean; got: number }
-  | { t: 'need'; kept: number }
+  /** It takes no turn before it has that answer, which may be among what was sent to it: `got` tells. */
+  | { t: 'need'; kept: number; got: number }
   | { t: 'workflow'; reference: { name: string } | { scriptPath: string } }
   | { t: 'deps'; deps: string[]; cwd: string | null }
   | { t: 'end'; kind: 'done'; hasResult: boolean; result?: unknown }

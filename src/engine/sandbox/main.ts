@@ -65,7 +65,7 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
     return true;
   };
   const window = createAnswerWindow((kept) => {
-    if (kept >= 0) up.send({ t: 'need', kept });
+    if (kept >= 0) up.need(kept);
     return receive();
   });
   const awaitReply = (): DownHead => {

@@ -13,6 +13,8 @@ export interface UpStream {
   flushIfDue(): void;
   flush(rest: boolean): void;
   send(message: UpMessage): void;
+  /** Asks for a recorded answer. */
+  need(kept: number): void;
   /** A frame was received. */
   countFrame(): void;
 }
@@ -30,6 +32,10 @@ export function createUpStream(write: (text: string) => void): UpStream {
   const addText = (event: string): void => {
     batch += batch === '' ? event : `,${event}`;
   };
+  const send = (message: UpMessage): void => {
+    flush(false);
+    write(`${JSON.stringify(message)}\n`);
+  };
   return {
     add: (event) => addText(JSON.stringify(event)),
     addText,
@@ -37,10 +43,8 @@ export function createUpStream(write: (text: string) => void): UpStream {
       if (batch.length >= FLUSH_CHARS || performance.now() - since >= FLUSH_AFTER_MS) flush(false);
     },
     flush,
-    send(message) {
-      flush(false);
-      write(`${JSON.stringify(message)}\n`);
-    },
+    send,
+    need: (kept) => send({ t: 'need', kept, got }),
     countFrame() {
       got++;
     },
