@@ -36,18 +36,11 @@ export interface DispatchPorts {
   started(n: number): void;
 }
 
-/**
- * So many calls start in one go, then the next after what else has come: the script's end of the pipe must not wait until
- * all calls of a wide fan-out have been worked on.
- */
-const AT_ONCE = 64;
-
 export function createDispatcher({ concurrency, check, started }: DispatchPorts): Dispatcher {
   let queue: (QueuedCall | undefined)[] = [];
   let head = 0;
   let running = 0;
   let stopped = false;
-  let inThisGo = 0;
   const dropped = new Set<number>();
   const waiting: (() => void)[] = [];
 
@@ -62,18 +55,12 @@ export function createDispatcher({ concurrency, check, started }: DispatchPorts)
     return call;
   };
 
-  const startMore = (): void => {
-    inThisGo = 0;
-    startNext();
-  };
-
   const startNext = (): void => {
-    while (!stopped && running < concurrency && head < queue.length && inThisGo <= AT_ONCE) {
+    while (!stopped && running < concurrency && head < queue.length) {
       if (dropped.size > 0 && dropped.delete((queue[head] as QueuedCall).n)) {
         takeHead();
         continue;
       }
-      if (inThisGo++ === AT_ONCE) return void setImmediate(startMore);
       const verdict = check(running);
       // The check may have ended the run.
       if (stopped || verdict === 'wait') return;
