@@ -23,10 +23,12 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     notices.push(`The backend could not be closed: ${messageOf(error)}.`);
   }
   const patience = createDiskPatience(clock);
-  await patience.until(async () => {
-    await journal.flush();
-    return journal.unwritten.lines === 0;
-  });
+  // Another owner's run may be at work by now: what is not written stays unwritten.
+  if (end.how !== 'owner-lost')
+    await patience.until(async () => {
+      await journal.flush();
+      return journal.unwritten.lines === 0;
+    });
   const unwritten = journal.unwritten.lines;
   if (unwritten > 0)
     notices.push(`The journal is incomplete: ${unwritten} lines could not be written (${journal.unwritten.reason}).`);
