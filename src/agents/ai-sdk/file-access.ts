@@ -20,10 +20,17 @@ const SKIPPED = new Set(['.git', 'node_modules', 'workflow-runs']);
 
 /** @param folder where the agent works */
 export function openFileAccess(folder: string): FileAccess {
-  const root = realpath(folder);
+  let root: Promise<string> | undefined;
+  // When it is first needed: a promise that nobody awaits yet would end the whole process where the folder is gone.
+  const findRoot = (): Promise<string> => {
+    root ??= realpath(folder).catch(() => {
+      throw new Error('The working folder is not there.');
+    });
+    return root;
+  };
 
   const find = async (path: string): Promise<string> => {
-    const base = await root;
+    const base = await findRoot();
     const real = await realpath(resolve(base, path)).catch(() => {
       throw new Error(`There is no ${path}.`);
     });
@@ -32,7 +39,7 @@ export function openFileAccess(folder: string): FileAccess {
     return real;
   };
   const show = async (path: string): Promise<string> =>
-    relative(await root, path)
+    relative(await findRoot(), path)
       .split(sep)
       .join('/') || '.';
 
