@@ -1,5 +1,5 @@
 /** What is on the disk before anything is spent or said, and what a run is worth when it is killed at the worst moment. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
@@ -19,10 +19,13 @@ it('O1: script, inputs, owner and claim are on the disk, flushed, before the fir
   needTool(context, 'strace', ['-V']);
   const project = makeProject({ files: { 'flow.js': THREE } });
   const backend = makeFakeBackend(project, { gated: ['A'] });
-  const trace = join(project.control, 'trace');
   const wf = startWf(['run', 'flow.js', '--arg', 'x=1', ...backend.flags], {
     project,
-    under: ['strace', '-f', '-s', '300', '-e', 'trace=fsync,execve,rename,openat,close', '-o', trace],
+    // One file a thread, so that no call is split by another.
+    under: [
+      ...['strace', '-ff', '-ttt', '-s', '300', '-e', 'trace=fsync,execve,rename,openat,close'],
+      ...['-o', join(project.control, 'trace')],
+    ],
   });
   const { runId, runFiles } = await backend.waitForStart('A');
   expect(runFiles).toEqual(expect.arrayContaining(['journal.jsonl', 'run.json', 'script.js']));
@@ -33,22 +36,41 @@ it('O1: script, inputs, owner and claim are on the disk, flushed, before the fir
   backend.openAllGates();
   expect(await wf.done).toMatchObject({ code: 0 });
 
-  const lines = readFileSync(trace, 'utf8').split('\n');
-  const agent = lines.findIndex((line) => /execve\(.*agent\.mjs/.test(line) && !line.includes('main.js'));
-  const renamed = lines.findIndex((line) => line.includes('rename(') && line.includes(`/${runId}"`));
-  expect(renamed).toBeGreaterThan(0);
+  const threads = readThreads(project.control);
+  const all = threads.flat();
+  const find = (wanted: RegExp): number => all.find(({ call }) => wanted.test(call))?.at ?? Number.NaN;
+  const agent = find(/^execve\((?!.*main\.js).*agent\.mjs/);
+  const renamed = find(new RegExp(`^rename\\(.*/${runId}"`));
   expect(agent).toBeGreaterThan(renamed);
   const flushedAs = (name: string): number => {
-    const opened = lines.findIndex((line) => line.includes(`${name}", O_WRONLY|O_CREAT|O_EXCL`));
-    const fd = / = (\d+)$/.exec(lines[opened] ?? '')?.[1];
-    return lines.findIndex((line, i) => i > opened && line.includes(`fsync(${fd})`));
+    for (const calls of threads) {
+      const opened = calls.findIndex(({ call }) => call.includes(`${name}", O_WRONLY|O_CREAT|O_EXCL`));
+      const fd = / = (\d+)$/.exec(calls[opened]?.call ?? '')?.[1];
+      if (fd !== undefined)
+        return calls.slice(opened).find(({ call }) => call.startsWith(`fsync(${fd})`))?.at ?? Number.NaN;
+    }
+    return Number.NaN;
   };
   for (const name of ['/run.json', '/script.js', '.claims/'.concat(runId, '/1.json')]) {
-    expect([name, flushedAs(name) > 0 && flushedAs(name) < agent]).toEqual([name, true]);
+    expect([name, flushedAs(name) < agent]).toEqual([name, true]);
   }
   // And the folder's own name, once it has it.
-  expect(lines.slice(renamed, agent).some((line) => line.includes('fsync('))).toBe(true);
+  expect(all.some(({ at, call }) => at > renamed && at < agent && call.startsWith('fsync('))).toBe(true);
 });
+
+/** The system calls of each thread that strace wrote a file of, with their times. */
+function readThreads(folder: string): { at: number; call: string }[][] {
+  return readdirSync(folder)
+    .filter((name) => /^trace\.\d+$/.test(name))
+    .map((name) =>
+      readFileSync(join(folder, name), 'utf8')
+        .split('\n')
+        .flatMap((line) => {
+          const found = /^([\d.]+) (.*)$/.exec(line);
+          return found === null ? [] : [{ at: Number(found[1]), call: found[2] as string }];
+        }),
+    );
+}
 
 it(`O2: killed on the line that first names it, a run is known, interrupted and whole (${ROUNDS} times)`, {
   timeout: 60_000 + ROUNDS * 15_000,
