@@ -1,7 +1,7 @@
 /** Paths in a config are meant from where the config lies, wherever in the project a run is started. */
 import { resolve } from 'node:path';
 
-/** A program that is named without a slash is looked for on the PATH. */
+/** A program that is named without a slash is looked for on the PATH; any other is found from `folder`. */
 export const anchorProgram = (program: string, folder: string): string =>
   program.includes('/') ? resolve(folder, program) : program;
 

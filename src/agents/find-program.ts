@@ -1,6 +1,7 @@
 /** Finds programs without starting any. */
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { anchorProgram } from './anchor-paths.js';
 
 /** Path of a program that can be executed, found along `path` unless it is absolute. */
 export function findProgram(program: string, path: string): string | undefined {
@@ -26,7 +27,7 @@ export interface ProgramPlaces {
 
 /** The program that the config names, a path from the start folder or a name along the PATH. */
 export function findNamedProgram(executable: string, { folder, env }: ProgramPlaces): string | undefined {
-  return findProgram(executable.includes('/') ? resolve(folder, executable) : executable, env.PATH ?? '');
+  return findProgram(anchorProgram(executable, folder), env.PATH ?? '');
 }
 
 /** Why there is none, in a sentence. */

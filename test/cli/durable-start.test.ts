@@ -1,5 +1,5 @@
 /** What is on the disk before anything is spent or said, and what a run is worth when it is killed at the worst moment. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
@@ -10,6 +10,7 @@ import { MOCK, newestRun, readState, THREE, workflow } from './cli-kit.js';
 import { needTool } from './support/need-tool.js';
 import { idOf, killRun, listRuns, run } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
+import { readThreads, traced } from './support/trace.js';
 
 const ROUNDS = Math.max(10, Number(process.env.WF_SOAK ?? 1));
 
@@ -21,11 +22,7 @@ it('O1: script, inputs, owner and claim are on the disk, flushed, before the fir
   const backend = makeFakeBackend(project, { gated: ['A'] });
   const wf = startWf(['run', 'flow.js', '--arg', 'x=1', ...backend.flags], {
     project,
-    // One file a thread, so that no call is split by another.
-    under: [
-      ...['strace', '-ff', '-ttt', '-s', '300', '-e', 'trace=fsync,execve,rename,openat,close'],
-      ...['-o', join(project.control, 'trace')],
-    ],
+    under: traced(project, 'fsync,execve,rename,openat'),
   });
   const { runId, runFiles } = await backend.waitForStart('A');
   expect(runFiles).toEqual(expect.arrayContaining(['journal.jsonl', 'run.json', 'script.js']));
@@ -36,41 +33,29 @@ it('O1: script, inputs, owner and claim are on the disk, flushed, before the fir
   backend.openAllGates();
   expect(await wf.done).toMatchObject({ code: 0 });
 
-  const threads = readThreads(project.control);
+  const threads = readThreads(project);
   const all = threads.flat();
-  const find = (wanted: RegExp): number => all.find(({ call }) => wanted.test(call))?.at ?? Number.NaN;
-  const agent = find(/^execve\((?!.*main\.js).*agent\.mjs/);
-  const renamed = find(new RegExp(`^rename\\(.*/${runId}"`));
+  const find = (called: string, wanted: RegExp): number =>
+    all.find(({ name, rest }) => name === called && wanted.test(rest))?.at ?? Number.NaN;
+  const agent = find('execve', /^(?!.*main\.js).*agent\.mjs/);
+  const renamed = find('rename', new RegExp(`/${runId}"`));
   expect(agent).toBeGreaterThan(renamed);
-  const flushedAs = (name: string): number => {
+  const flushedAs = (file: string): number => {
     for (const calls of threads) {
-      const opened = calls.findIndex(({ call }) => call.includes(`${name}", O_WRONLY|O_CREAT|O_EXCL`));
-      const fd = / = (\d+)$/.exec(calls[opened]?.call ?? '')?.[1];
-      if (fd !== undefined)
-        return calls.slice(opened).find(({ call }) => call.startsWith(`fsync(${fd})`))?.at ?? Number.NaN;
+      const opened = calls.findIndex(({ rest }) => rest.includes(`${file}", O_WRONLY|O_CREAT|O_EXCL`));
+      const fd = / = (\d+)$/.exec(calls[opened]?.rest ?? '')?.[1];
+      if (fd === undefined) continue;
+      const flush = calls.slice(opened).find(({ name, rest }) => name === 'fsync' && rest.startsWith(`${fd})`));
+      return flush?.at ?? Number.NaN;
     }
     return Number.NaN;
   };
-  for (const name of ['/run.json', '/script.js', '.claims/'.concat(runId, '/1.json')]) {
-    expect([name, flushedAs(name) < agent]).toEqual([name, true]);
+  for (const file of ['/run.json', '/script.js', '.claims/'.concat(runId, '/1.json')]) {
+    expect([file, flushedAs(file) < agent]).toEqual([file, true]);
   }
   // And the folder's own name, once it has it.
-  expect(all.some(({ at, call }) => at > renamed && at < agent && call.startsWith('fsync('))).toBe(true);
+  expect(all.some(({ at, name }) => at > renamed && at < agent && name === 'fsync')).toBe(true);
 });
-
-/** The system calls of each thread that strace wrote a file of, with their times. */
-function readThreads(folder: string): { at: number; call: string }[][] {
-  return readdirSync(folder)
-    .filter((name) => /^trace\.\d+$/.test(name))
-    .map((name) =>
-      readFileSync(join(folder, name), 'utf8')
-        .split('\n')
-        .flatMap((line) => {
-          const found = /^([\d.]+) (.*)$/.exec(line);
-          return found === null ? [] : [{ at: Number(found[1]), call: found[2] as string }];
-        }),
-    );
-}
 
 it(`O2: killed on the line that first names it, a run is known, interrupted and whole (${ROUNDS} times)`, {
   timeout: 60_000 + ROUNDS * 15_000,

@@ -1,6 +1,6 @@
 /** Executes calls by any agent that speaks the Agent Client Protocol: one process and one session for each call. */
 import { tmpdir } from 'node:os';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { messageOf, WfError } from '../../shared/errors.js';
 import { agentEnvironment, allowedEnvironment } from '../agent-environment.js';
 import {
@@ -12,6 +12,7 @@ import {
   BackendError,
   type ProbeResult,
 } from '../backend.js';
+import { anchorProgram } from '../anchor-paths.js';
 import type { ProgramOptions } from '../program-options.js';
 import { describeStartFailure } from '../start-failure.js';
 import type { AcpSettings } from './acp-settings.js';
@@ -54,7 +55,7 @@ export function createAcpBackend(options: AcpOptions): AgentBackend {
     });
   }
   const source = options.env ?? process.env;
-  const program = settings.command.includes('/') ? resolve(options.folder ?? '.', settings.command) : settings.command;
+  const program = anchorProgram(settings.command, options.folder ?? '.');
   const name = options.name ?? basename(settings.command);
   const named = [...(options.allowEnv ?? []), ...(settings.env ?? [])];
   /** Agents that may be asked once more about their answer, by run and call. */

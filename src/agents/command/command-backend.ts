@@ -1,10 +1,11 @@
 /** Executes calls by any program: prompt on stdin, answer on stdout, progress on stderr, outcome by exit code. */
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { WfError } from '../../shared/errors.js';
 import type { AgentAnswer, AgentBackend, AgentRequest, AgentRunContext, BackendCapabilities } from '../backend.js';
 import { BackendError } from '../backend.js';
 import { agentEnvironment } from '../agent-environment.js';
 import { findProgram } from '../find-program.js';
+import { anchorProgram } from '../anchor-paths.js';
 import type { ProgramOptions } from '../program-options.js';
 import { tooLarge } from '../run-attempt.js';
 import { describeStartFailure } from '../start-failure.js';
@@ -43,7 +44,7 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
     });
   }
   const source = options.env ?? process.env;
-  const argv = [program.includes('/') ? resolve(options.folder ?? '.', program) : program, ...args];
+  const argv = [anchorProgram(program, options.folder ?? '.'), ...args];
   const name = basename(program);
   // What one line of it gets wrong, all of them probably do.
   let isOddUsageTold = false;

@@ -6,17 +6,24 @@ import type { TestProject } from '../../support/temp-project.js';
 const CALLS = 'openat,write,pwrite64,writev,rename,renameat,renameat2,truncate,ftruncate,unlink,unlinkat,link,linkat';
 
 /** For `under` of `runWf`: one file a thread, so that no call is split by another. */
-export const traced = (project: TestProject): string[] => [
+export const traced = (project: TestProject, calls = CALLS): string[] => [
   'strace',
   '-ff',
   '-ttt',
   '-s',
   '1000000',
   '-e',
-  `trace=${CALLS}`,
+  `trace=${calls}`,
   '-o',
   join(project.control, 'trace'),
 ];
+
+export interface TracedCall {
+  at: number;
+  name: string;
+  /** What follows the opening bracket. */
+  rest: string;
+}
 
 export interface Trace {
   opens(path: string): { flags: string }[];
@@ -28,10 +35,18 @@ export interface Trace {
   changes(path: string): string[];
 }
 
-export function readTrace(project: TestProject): Trace {
-  const threads = readdirSync(project.control)
+/** The lines of each thread. */
+const readLines = (project: TestProject): string[][] =>
+  readdirSync(project.control)
     .filter((name) => /^trace\.\d+$/.test(name))
     .map((name) => readFileSync(join(project.control, name), 'utf8').split('\n'));
+
+/** The calls of each thread, in order. */
+export const readThreads = (project: TestProject): TracedCall[][] =>
+  readLines(project).map((lines) => lines.flatMap(readCall));
+
+export function readTrace(project: TestProject): Trace {
+  const threads = readLines(project);
   // The main thread is the one that makes the run folder's records.
   const main = threads.filter((lines) => lines.some((line) => line.includes('journal.jsonl", O_RDWR')));
   if (main.length !== 1) throw new Error(`${main.length} threads opened a journal for writing`);
@@ -64,7 +79,7 @@ export function readTrace(project: TestProject): Trace {
   };
 }
 
-function readCall(line: string): { at: number; name: string; rest: string }[] {
+function readCall(line: string): TracedCall[] {
   const found = /^([\d.]+) (\w+)\((.*)$/s.exec(line);
   return found ? [{ at: Number(found[1]), name: found[2] as string, rest: found[3] as string }] : [];
 }
