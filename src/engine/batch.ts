@@ -4,11 +4,12 @@
  * than that.
  */
 import type { EventListener, RunEvent } from './events.js';
-import type { DeliveredItem, DownHead } from './sandbox/frames.js';
+import { createLineBatch } from '../journal/line.js';
+import type { DeliveredItem, DownHead, FrameBody } from './sandbox/frames.js';
 
 export interface Batch {
-  /** A sealed line of the journal. */
-  addLine(line: Buffer): void;
+  /** A line of the journal: the text of an open JSON object, in pieces. */
+  addLine(pieces: readonly string[]): void;
   /** @param json JSON text of the answer, or of the cause when there is none */
   addOutcome(id: number, ok: boolean, json: string, tokens: number, lastTry?: boolean): void;
   addEvent(event: RunEvent): void;
@@ -21,16 +22,19 @@ export interface Batch {
 export interface BatchPorts {
   write(lines: Buffer): void;
   /** Each outcome is a turn of its own in the sandbox. */
-  send(head: DownHead, body: Buffer): void;
+  send(head: DownHead, body: FrameBody): void;
   listener: EventListener;
   onCommit(): void;
 }
 
 /** What piles up is let out before it holds this process for long. */
 const LARGE = 1 << 20;
+const LINES_BYTES = 1 << 18;
+/** Work for the end of the one at hand: Node's `queueMicrotask` also makes a record of each for its hooks. */
+const atHand = Promise.resolve();
 
 export function createBatch(ports: BatchPorts): Batch {
-  let lines: Buffer[] = [];
+  const lines = createLineBatch(LINES_BYTES);
   let items: DeliveredItem[] = [];
   let texts: string[] = [];
   let bytes = 0;
@@ -40,16 +44,10 @@ export function createBatch(ports: BatchPorts): Batch {
   const commit = (): void => {
     isDue = false;
     ports.onCommit();
-    if (lines.length > 0) {
-      const written = lines.length === 1 ? (lines[0] as Buffer) : Buffer.concat(lines);
-      lines = [];
-      ports.write(written);
-    }
+    if (lines.size > 0) ports.write(lines.take());
     if (items.length > 0) {
-      const body = Buffer.allocUnsafe(bytes);
-      let at = 0;
-      for (const text of texts) at += body.write(text, at);
       const head: DownHead = { t: 'deliver', items };
+      const body = { texts, bytes };
       items = [];
       texts = [];
       bytes = 0;
@@ -63,12 +61,12 @@ export function createBatch(ports: BatchPorts): Batch {
   const soon = (): void => {
     if (isDue) return;
     isDue = true;
-    queueMicrotask(commit);
+    void atHand.then(commit);
   };
 
   return {
-    addLine(line) {
-      lines.push(line);
+    addLine(pieces) {
+      lines.addText(pieces);
       soon();
     },
     addOutcome(id, ok, json, tokens, lastTry) {

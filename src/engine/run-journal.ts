@@ -1,5 +1,5 @@
 /** Writes the lines of one run in order, and says once when the journal cannot be written. */
-import { encodeHit, encodeResult, encodeScript, encodeTimer } from '../journal/encode.js';
+import { hitText, resultText, scriptText, timerText } from '../journal/encode.js';
 import type { ScriptEntry } from '../journal/entry.js';
 import type { JournalStore } from '../journal/store.js';
 import { isoTime } from '../shared/clock.js';
@@ -23,7 +23,7 @@ export interface RunJournal {
   writeTimer(id: number, timer: { n: number; ms: number; path: string }): void;
   writeReplayedTimer(timer: { n: number; ms: number; path: string }): void;
   writeScript(script: Pick<ScriptEntry, 'name' | 'path' | 'sha256' | 'source'>): void;
-  /** Appends lines that were handed out. */
+  /** Appends lines that were made of what was handed out. */
   write(lines: Buffer): void;
   /** The sandbox has delivered what was written under this call number or timer id. */
   delivered(id: number): void;
@@ -37,12 +37,12 @@ export interface ResultDetails {
 }
 
 /**
- * @param append takes each line; it comes back to `write`, perhaps together with others
+ * @param append takes the text of each line, in pieces; it comes back to `write` sealed, perhaps together with others
  * @param onFailure called once, with the reason, when lines cannot be written and stay in memory
  */
 export function createRunJournal(
   store: JournalStore,
-  append: (line: Buffer) => void,
+  append: (pieces: readonly string[]) => void,
   onFailure: (reason: string) => void,
 ): RunJournal {
   const places = createPlaceCounter();
@@ -82,12 +82,12 @@ export function createRunJournal(
         endedAt: isoTime(details.endedAt),
         opts: call.options as Record<string, unknown> | undefined,
       };
-      append(encodeResult(entry, ok ? outcome.output : undefined, details.promptJson));
+      append(resultText(entry, ok ? outcome.output : undefined, details.promptJson));
     },
-    writeHit: (hit) => append(encodeHit({ seq: places.takeReplayed(), ...hit })),
-    writeTimer: (id, timer) => append(encodeTimer({ seq: takeLive(id), ...timer })),
-    writeReplayedTimer: (timer) => append(encodeTimer({ seq: places.takeReplayed(), ...timer })),
-    writeScript: (script) => append(encodeScript(script)),
+    writeHit: (hit) => append([hitText({ seq: places.takeReplayed(), ...hit })]),
+    writeTimer: (id, timer) => append([timerText({ seq: takeLive(id), ...timer })]),
+    writeReplayedTimer: (timer) => append([timerText({ seq: places.takeReplayed(), ...timer })]),
+    writeScript: (script) => append([scriptText(script)]),
     write(lines) {
       if (store.append(lines) || warned) return;
       warned = true;

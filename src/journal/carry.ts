@@ -4,7 +4,7 @@
  * be resumed from its first dispatch on, whatever it reached and whatever is pruned.
  */
 import { answerPlace, isCanonical, restAfterKind } from './canonical-line.js';
-import { encodeResult, encodeScript, encodeTimer } from './encode.js';
+import { resultText, scriptText, timerText } from './encode.js';
 import type { HitEntry, ResultEntry, ScriptEntry, TimerEntry } from './entry.js';
 import { createLineBatch, type DecodedLine, decodeLine, type LineBatch, parseWholeLine, resultHeader } from './line.js';
 import { type HeaderOf, type JournalDamage, type ScannedLine, scanJournal } from './read-journal.js';
@@ -187,13 +187,13 @@ function copyLine(
   const from = header.from ?? sourceRun;
   if (header.type === 'timer') {
     const line: KeptLine = { type: 'timer', kept, n: header.n, ms: header.ms, path: header.path ?? '' };
-    batch.addSealed(encodeTimer({ from, kept, n: line.n, ms: line.ms, path: line.path }));
+    batch.addText([timerText({ from, kept, n: line.n, ms: line.ms, path: line.path })]);
     return line;
   }
   if (header.type === 'script') {
     const { name, path, sha256, source: text } = header;
     const line: KeptLine = { type: 'script', kept, name, path, sha256, source: text };
-    batch.addSealed(encodeScript({ from, kept, name, path, sha256, source: text }));
+    batch.addText([scriptText({ from, kept, name, path, sha256, source: text })]);
     return line;
   }
   return copyResult(candidate, header, { from, kept }, source, batch);
@@ -223,7 +223,7 @@ function copyResult(
     const decoded = decodeLine(raw);
     if (typeof decoded === 'string') return undefined;
     const rest = { ...readRest(decoded), ...identity, ...carried, kind: header.kind };
-    batch.addSealed(encodeResult(rest, decoded.output?.toString()));
+    batch.addText(resultText(rest, decoded.output?.toString()));
   }
   return {
     type: 'result',

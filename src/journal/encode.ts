@@ -1,4 +1,7 @@
-/** The journal's lines as bytes, each sealed with its checksum and closed with a newline. */
+/**
+ * The journal's lines. `…Text` gives the pieces of an open JSON object's text, which a `LineBatch` seals with its checksum
+ * and closes with a newline; `encode…` gives the bytes of the closed line.
+ */
 import { type HitEntry, JOURNAL_VERSION, type ResultEntry, type ScriptEntry, type TimerEntry } from './entry.js';
 import { resultHeader, sealLine } from './line.js';
 
@@ -7,14 +10,19 @@ type ResultFields = Omit<ResultEntry, 'v' | 'type' | 'size' | 'output'>;
 /**
  * @param outputJson JSON text of the answer (`ok` lines only)
  * @param promptJson JSON text of the prompt, where the caller has it already
+ * @returns long texts stand in pieces of their own, so that nobody has to join them first
  */
-export function encodeResult(entry: ResultFields, outputJson: string | undefined, promptJson?: string): Buffer {
+export function resultText(entry: ResultFields, outputJson: string | undefined, promptJson?: string): string[] {
+  const pieces: string[] = [];
   let text = resultHeader(entry);
   if (entry.madeUp) text += ',"madeUp":true';
   if (entry.usage !== undefined) text += `,"usage":${JSON.stringify(entry.usage)}`;
   if (entry.worktrees !== undefined) text += `,"worktrees":${JSON.stringify(entry.worktrees)}`;
   if (entry.lastTry) text += ',"lastTry":true';
-  if (outputJson !== undefined) text += `,"size":${Buffer.byteLength(outputJson)},"output":${outputJson}`;
+  if (outputJson !== undefined) {
+    pieces.push(`${text},"size":${Buffer.byteLength(outputJson)},"output":`, outputJson);
+    text = '';
+  }
   if (entry.error !== undefined) text += `,"error":${JSON.stringify(entry.error)}`;
   if (entry.backend !== undefined) text += `,"backend":${JSON.stringify(entry.backend)}`;
   if (entry.model !== undefined) text += `,"model":${JSON.stringify(entry.model)}`;
@@ -23,28 +31,37 @@ export function encodeResult(entry: ResultFields, outputJson: string | undefined
   if (entry.startedAt !== undefined) text += `,"startedAt":${JSON.stringify(entry.startedAt)}`;
   if (entry.endedAt !== undefined) text += `,"endedAt":${JSON.stringify(entry.endedAt)}`;
   const prompt = promptJson ?? (entry.prompt === undefined ? undefined : JSON.stringify(entry.prompt));
-  if (prompt !== undefined) text += `,"prompt":${prompt}`;
+  if (prompt !== undefined) {
+    pieces.push(`${text},"prompt":`, prompt);
+    text = '';
+  }
   if (entry.opts !== undefined) text += `,"opts":${JSON.stringify(entry.opts)}`;
-  return sealLine(text);
+  if (text !== '') pieces.push(text);
+  return pieces;
 }
 
-export function encodeHit(entry: Omit<HitEntry, 'v' | 'type'>): Buffer {
-  return sealLine(
-    `{"v":${JOURNAL_VERSION},"type":"hit","seq":${entry.seq},"n":${entry.n},"key":"${entry.key}"` +
-      `,"path":${JSON.stringify(entry.path)},"nth":${entry.nth}` +
-      (entry.label === undefined ? '' : `,"label":${JSON.stringify(entry.label)}`) +
-      (entry.phase == null ? '' : `,"phase":${JSON.stringify(entry.phase)}`) +
-      `,"of":${entry.of}`,
-  );
-}
+export const encodeResult = (entry: ResultFields, outputJson: string | undefined, promptJson?: string): Buffer =>
+  sealLine(resultText(entry, outputJson, promptJson).join(''));
 
-export function encodeTimer(entry: Omit<TimerEntry, 'v' | 'type'>): Buffer {
+export const hitText = (entry: Omit<HitEntry, 'v' | 'type'>): string =>
+  `{"v":${JOURNAL_VERSION},"type":"hit","seq":${entry.seq},"n":${entry.n},"key":"${entry.key}"` +
+  `,"path":${JSON.stringify(entry.path)},"nth":${entry.nth}` +
+  (entry.label === undefined ? '' : `,"label":${JSON.stringify(entry.label)}`) +
+  (entry.phase == null ? '' : `,"phase":${JSON.stringify(entry.phase)}`) +
+  `,"of":${entry.of}`;
+
+export const encodeHit = (entry: Omit<HitEntry, 'v' | 'type'>): Buffer => sealLine(hitText(entry));
+
+export function timerText(entry: Omit<TimerEntry, 'v' | 'type'>): string {
   const { path, ...rest } = entry;
-  return sealLine(open({ v: JOURNAL_VERSION, type: 'timer', ...rest, ...(path ? { path } : {}) }));
+  return open({ v: JOURNAL_VERSION, type: 'timer', ...rest, ...(path ? { path } : {}) });
 }
 
-export function encodeScript(entry: Omit<ScriptEntry, 'v' | 'type'>): Buffer {
-  return sealLine(open({ v: JOURNAL_VERSION, type: 'script', ...entry }));
-}
+export const encodeTimer = (entry: Omit<TimerEntry, 'v' | 'type'>): Buffer => sealLine(timerText(entry));
+
+export const scriptText = (entry: Omit<ScriptEntry, 'v' | 'type'>): string =>
+  open({ v: JOURNAL_VERSION, type: 'script', ...entry });
+
+export const encodeScript = (entry: Omit<ScriptEntry, 'v' | 'type'>): Buffer => sealLine(scriptText(entry));
 
 const open = (fields: object): string => JSON.stringify(fields).slice(0, -1);

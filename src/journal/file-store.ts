@@ -41,7 +41,10 @@ class FileStore implements JournalStore {
 
   append(lines: Buffer): boolean {
     this.#kept.push(lines);
-    return this.#writeKept();
+    if (this.#writeKept()) return true;
+    const rest = this.#kept.pop();
+    if (rest !== undefined) this.#kept.push(Buffer.from(rest));
+    return false;
   }
 
   get unwritten(): { lines: number; reason: string | undefined } {

@@ -10,31 +10,37 @@ import { JOURNAL_VERSION, type ResultEntry } from './entry.js';
 
 /** `,"sum":"01234567"}` */
 const TAIL_LENGTH = 18;
+/** With its newline, and the digits to be overwritten from the right. */
+const TAIL = ',"sum":"00000000"}\n';
 const OUTPUT_MARK = Buffer.from(',"output":');
 
 /** Closes an open JSON object text (`{"v":1,…` without `}`) with its checksum and a newline. */
 export function sealLine(open: string): Buffer {
-  const line = Buffer.from(`${open},"sum":"00000000"}\n`);
-  return writeSum(line);
-}
-
-function writeSum(line: Buffer): Buffer {
-  const end = line.length - TAIL_LENGTH - 1;
-  line.write(crc32(line.subarray(0, end)).toString(16).padStart(8, '0'), end + 8, 'latin1');
+  const line = Buffer.from(`${open}${TAIL}`);
+  writeSum(line, 0, line.length);
   return line;
 }
 
-/** Gathers sealed lines in one buffer: a resume copies every line of its source, and a buffer a line is what costs. */
+/** Puts the checksum into the tail of the line that lies there. */
+function writeSum(buffer: Buffer, start: number, end: number): void {
+  const sumAt = end - TAIL_LENGTH - 1;
+  const sum = crc32(buffer.subarray(start, sumAt)).toString(16);
+  buffer.write(sum, sumAt + 16 - sum.length, 'latin1');
+}
+
+/** Gathers sealed lines in one buffer, which is used again and again: a buffer a line is what costs. */
 export interface LineBatch {
   /** Adds a line of header text and raw bytes that follow it. */
   add(head: string, rest: Buffer): void;
-  addSealed(line: Buffer): void;
-  /** Everything added since the last `take`. */
+  /** Adds a line of an open JSON object's text, in pieces. */
+  addText(pieces: readonly string[]): void;
+  /** Everything added since the last `take`; the bytes are valid until more is added. */
   take(): Buffer;
   readonly size: number;
 }
 
-const TAIL = ',"sum":"00000000"}\n';
+/** Longer texts are measured, not guessed. */
+const MEASURED = 1 << 16;
 
 export function createLineBatch(capacity: number): LineBatch {
   let buffer = Buffer.allocUnsafe(capacity);
@@ -45,23 +51,33 @@ export function createLineBatch(capacity: number): LineBatch {
     buffer.copy(larger, 0, 0, end);
     buffer = larger;
   };
+  const write = (text: string): void => {
+    reserve(text.length > MEASURED ? Buffer.byteLength(text) : text.length * 3);
+    end += buffer.write(text, end);
+  };
+  const seal = (start: number): void => {
+    reserve(TAIL.length);
+    end += buffer.write(TAIL, end, 'latin1');
+    writeSum(buffer, start, end);
+  };
   return {
     add(head, rest) {
-      reserve(head.length * 3 + rest.length + TAIL.length);
       const start = end;
-      end += buffer.write(head, end);
+      write(head);
+      reserve(rest.length);
       end += rest.copy(buffer, end);
-      end += buffer.write(TAIL, end, 'latin1');
-      writeSum(buffer.subarray(start, end));
+      seal(start);
     },
-    addSealed(line) {
-      reserve(line.length);
-      end += line.copy(buffer, end);
+    addText(pieces) {
+      const start = end;
+      for (const piece of pieces) write(piece);
+      seal(start);
     },
     take() {
       const taken = buffer.subarray(0, end);
-      buffer = Buffer.allocUnsafe(capacity);
       end = 0;
+      // What one huge answer needed is not held for ever.
+      if (buffer.length > capacity * 4) buffer = Buffer.allocUnsafe(capacity);
       return taken;
     },
     get size() {

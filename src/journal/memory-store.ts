@@ -7,7 +7,7 @@ export function createMemoryStore(initial?: Buffer): JournalStore & { source(): 
   const bytes = (): Buffer => Buffer.concat(pieces);
   return {
     append(lines) {
-      pieces.push(lines);
+      pieces.push(Buffer.from(lines));
       size += lines.length;
       return true;
     },

@@ -4,7 +4,8 @@
 export interface JournalStore {
   /**
    * Appends whole lines (each with its newline) in order. Returns true once all that was ever appended is handed to the
-   * system. Never throws: what cannot be written is kept in memory and tried again, in order, at each later append.
+   * system. Never throws: what cannot be written is kept in memory and tried again, in order, at each later append. The
+   * buffer is the caller's again: what is kept is a copy.
    */
   append(lines: Buffer): boolean;
   /** Bytes written so far, those before this process included. */

@@ -72,6 +72,8 @@ describe('R5 R6 a journal on a failing disk', () => {
         for (const size of sizes) {
           const batch = Buffer.concat(Array.from({ length: size }, () => line(++n)));
           const whole = store.append(batch);
+          // The buffer is the caller's again.
+          batch.fill(0x2a);
           // What stands on the disk is always the beginning of what was appended.
           const found = numbersIn(path);
           expect(found).toEqual(Array.from({ length: found.length }, (_, i) => i + 1));
@@ -89,6 +91,19 @@ describe('R5 R6 a journal on a failing disk', () => {
       }),
       { seed: testSeed(), numRuns: 300 },
     );
+  });
+
+  it('a line of which only the newline is missing counts as written, and the newline follows', () => {
+    const path = tempFile();
+    const store = openFileStore(path);
+    const first = line(1);
+    disk.faults = [{ part: 1 - 0.5 / first.length }, { refuse: 'ENOSPC' }];
+    expect(store.append(first)).toBe(false);
+    expect(readFileSync(path)).toEqual(line(1).subarray(0, -1));
+    expect(store.unwritten).toEqual({ lines: 0, reason: 'ENOSPC' });
+    expect(store.append(line(2))).toBe(true);
+    expect(readFileSync(path)).toEqual(Buffer.concat([line(1), line(2)]));
+    store.close();
   });
 
   it('a full disk for a while: lines stay in memory and are appended in order with the next one', async () => {

@@ -60,14 +60,19 @@ export type DownHead =
   | { t: 'deps'; digest: string; files?: Record<string, string> }
   | { t: 'deps'; digest: null; message: string };
 
-export function encodeFrame(head: DownHead, body: Buffer = Buffer.alloc(0)): Buffer {
+/** Bytes, or texts one behind the other that have so many bytes together. */
+export type FrameBody = Buffer | { texts: readonly string[]; bytes: number };
+
+export function encodeFrame(head: DownHead, body?: FrameBody): Buffer {
   const text = JSON.stringify(head);
   const headLength = Buffer.byteLength(text);
-  const frame = Buffer.allocUnsafe(PREFIX + headLength + body.length);
+  const bodyLength = body === undefined ? 0 : Buffer.isBuffer(body) ? body.length : body.bytes;
+  const frame = Buffer.allocUnsafe(PREFIX + headLength + bodyLength);
   frame.writeUInt32LE(headLength, 0);
-  frame.writeUInt32LE(body.length, 4);
-  frame.write(text, PREFIX);
-  body.copy(frame, PREFIX + headLength);
+  frame.writeUInt32LE(bodyLength, 4);
+  let at = PREFIX + frame.write(text, PREFIX);
+  if (Buffer.isBuffer(body)) body.copy(frame, at);
+  else if (body !== undefined) for (const piece of body.texts) at += frame.write(piece, at);
   return frame;
 }
 
