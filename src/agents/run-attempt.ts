@@ -45,11 +45,9 @@ export function runAttempt(
     let model: string | undefined;
     let patience: NodeJS.Timeout | undefined;
     let open = true;
-    const agentContext: AgentRunContext = {
+    const agentContext: AgentRunContext & { graceMs: number } = {
       signal,
-      get graceMs() {
-        return context.signal.aborted ? Math.min(policy.graceMs, CANCEL_GRACE_MS) : policy.graceMs;
-      },
+      graceMs: policy.graceMs,
       maxAnswerBytes: policy.maxAnswerBytes,
       onEvent(event) {
         if (!open) return;
@@ -68,17 +66,25 @@ export function runAttempt(
       open = false;
       if (patience) clearTimeout(patience);
       signal.removeEventListener('abort', onAbort);
+      if (limits !== undefined) context.signal.removeEventListener('abort', shortenGrace);
       usage = result?.usage ?? usage;
       const taken = result instanceof BackendError ? result : takeAnswer(result, request, policy, usage, mask);
       if (taken instanceof BackendError) resolve({ error: handOverError(taken, mask), usage, model });
       else resolve({ answer: taken, usage, model: taken.model ?? model });
     };
     const fail = (thrown: unknown): void => finish(toBackendError(thrown));
+    const shortenGrace = (): void => {
+      if (context.signal.aborted) agentContext.graceMs = Math.min(policy.graceMs, CANCEL_GRACE_MS);
+    };
+    // Heard before whatever the backend listens with: that finds the right grace.
     const onAbort = (): void => {
+      shortenGrace();
       const disobeys = new BackendError('cancelled', 'The backend did not stop when it was told to.');
       patience = setTimeout(finish, agentContext.graceMs + PATIENCE_MS, disobeys);
     };
     signal.addEventListener('abort', onAbort, { once: true });
+    // A cancel after the end of a limit.
+    if (limits !== undefined) context.signal.addEventListener('abort', shortenGrace, { once: true });
     try {
       backend.run(request, agentContext).then(finish, fail);
     } catch (thrown) {

@@ -9,7 +9,7 @@ import type { CallUsage } from '../shared/outcome.js';
 import { createCallIsolation, needsWorktree } from './call-isolation.js';
 import type { EngineOptions, LiveCall } from './engine-options.js';
 import { refuseAllCalls, refuseBackend, refuseCall, wordAlias } from './refuse-call.js';
-import type { UntimedEvent } from './run-voice.js';
+import type { RunVoice } from './run-voice.js';
 import { createUnenforcedVoice } from './tell-unenforced.js';
 
 export interface CallRunner {
@@ -26,20 +26,20 @@ export interface CallRunner {
   idle(): Promise<void>;
 }
 
-type Tell = (event: UntimedEvent) => void;
-
 /** @param report told what a call under way has used so far */
 export function createCallRunner(
   options: EngineOptions,
-  tell: Tell,
+  voice: Pick<RunVoice, 'tell' | 'tellStarted'>,
   report: (n: number, usage: CallUsage) => void,
 ): CallRunner {
+  const { tell } = voice;
   const controllers = new Map<number, AbortController>();
   /** Calls that were stopped only to be started again. */
   const again = new Set<number>();
   const noMoreAttempts = new AbortController();
   const gates = new Map<string, RateGate>();
   const failures = new Map<string, number>();
+  const root = `[${JSON.stringify(options.root)},`;
   const identity = (key: string, path: string, nth: number): string => `${key}${nth}\n${path}`;
 
   /** The same over resumes and retries while a call has no result; another one after a recorded failure. */
@@ -48,7 +48,8 @@ export function createCallRunner(
       call.options?.cache === false
         ? options.runId
         : String(failures.get(identity(call.key, call.path, call.nth)) ?? 0);
-    return hash('sha256', JSON.stringify([options.root, call.key, call.path, call.nth, generation]), 'hex');
+    // JSON text of all that, by hand: it is made for each call.
+    return hash('sha256', `${root}"${call.key}",${JSON.stringify(call.path)},${call.nth},"${generation}"]`, 'hex');
   };
 
   /** The model of a call as it was named, and as this backend knows it. */
@@ -66,10 +67,7 @@ export function createCallRunner(
     const agent = agentType === undefined ? undefined : options.definitions.get(agentType);
     return {
       runId: options.runId,
-      // Only backends that hand it on need it.
-      get callKey() {
-        return makeCallKey(call);
-      },
+      callKey: makeCallKey(call),
       key: call.key,
       n: call.n,
       nth: call.nth,
@@ -107,13 +105,14 @@ export function createCallRunner(
   const { warnOnce, tellUnenforced } = createUnenforcedVoice(options.definitions, tell);
 
   const isolation = createCallIsolation(options, tell);
+  const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(options, ms, signal);
 
   const gateOf = (backend: AgentBackend): RateGate => {
     const known = gates.get(backend.name);
     if (known !== undefined) return known;
     const gate = createRateGate(
       // Not the clock of the wall, which may be set back.
-      { now: () => performance.now(), sleep: (ms, signal) => sleep(options, ms, signal) },
+      { now: () => performance.now(), sleep: pause },
       Math.random,
       options.limits.concurrency,
     );
@@ -141,21 +140,24 @@ export function createCallRunner(
       const { named, model } = findModel(call, backend);
       if (named !== undefined && model === undefined) return refuseAllCalls(wordAlias(named, backend.name));
       const request = makeRequest(call, cwd, model);
+      const { retries, timeoutMs, idleTimeoutMs, graceMs, maxAnswerBytes } = options.policy;
       const policy = {
-        ...options.policy,
-        retries: given?.retries ?? options.policy.retries,
-        timeoutMs: given?.timeoutMs ?? options.policy.timeoutMs,
-        idleTimeoutMs: given?.stallMs ?? options.policy.idleTimeoutMs ?? backend.capabilities.idleTimeoutMs,
+        retries: given?.retries ?? retries,
+        timeoutMs: given?.timeoutMs ?? timeoutMs,
+        idleTimeoutMs: given?.stallMs ?? idleTimeoutMs ?? backend.capabilities.idleTimeoutMs,
+        graceMs,
+        maxAnswerBytes,
       };
       const { n, label, phase } = call;
       const context = {
+        signal: controller.signal,
         onEvent: (event: AgentEvent) => onEvent(call, model, event),
-        onAttempt: (attempt: number) => tell({ type: 'call.started', n, label, phase, attempt }),
+        onAttempt: (attempt: number) => voice.tellStarted(n, label, phase, attempt),
         onRetry: (kind: string, delayMs: number, attempt: number) =>
           tell({ type: 'call.retry', n, label, kind, delayMs, attempt }),
         onProcess: options.onProcess,
         onProcessEnd: options.onProcessEnd,
-        sleep: (ms: number, signal: AbortSignal) => sleep(options, ms, signal),
+        sleep: pause,
         gate: gateOf(backend),
         noMoreAttempts: noMoreAttempts.signal,
         mask: options.mask,
@@ -163,8 +165,8 @@ export function createCallRunner(
       const isolated = needsWorktree(backend, call) ? await isolation.open(backend, call) : undefined;
       const asked = isolated?.backend ?? backend;
       let earlier: EarlierAttempts | undefined;
-      for (let { signal } = controller; ; ) {
-        const outcome = await executeCall(asked, request, policy, { ...context, signal }, earlier);
+      for (;;) {
+        const outcome = await executeCall(asked, request, policy, context, earlier);
         if (!again.delete(n) || outcome.kind !== 'cancelled') {
           controllers.delete(n);
           if (outcome.usage !== undefined) {
@@ -178,7 +180,7 @@ export function createCallRunner(
         earlier = outcome;
         const next = new AbortController();
         controllers.set(n, next);
-        signal = next.signal;
+        context.signal = next.signal;
         context.onRetry('requested', 0, outcome.attempts + 1);
       }
     },

@@ -107,5 +107,6 @@ export interface LiveCall {
   options: CallOptions | undefined;
   /** What executes it, once that is known. */
   backend: { name: string; madeUp: boolean } | undefined;
+  /** ms since 1970; 0 while it waits. */
   startedAt: number;
 }

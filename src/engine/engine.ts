@@ -88,7 +88,7 @@ export class Engine {
           options.onProcess(pid);
         },
       },
-      (event) => this.#voice.tell(event),
+      this.#voice,
       (n, usage) => this.#gate.report(n, usage),
     );
     this.calls = createCallSteering({
@@ -99,7 +99,7 @@ export class Engine {
     });
     this.#journal = createRunJournal(
       options.journal,
-      (line) => this.#batch.addLine(line),
+      (pieces) => this.#batch.addLine(pieces),
       (reason) => this.#voice.warn('WF_JOURNAL_WRITE', wordJournalFailure(reason)),
     );
     this.#timers = createRunTimers(options.clock, (id, timer) => {
@@ -278,7 +278,7 @@ export class Engine {
       });
     }
     this.#o.onLive?.(call);
-    this.#voice.tell({ type: 'call.queued', n, label, phase, key });
+    this.#voice.tellQueued(n, label, phase, key);
     this.#dispatcher.add({
       n,
       execute: () => {

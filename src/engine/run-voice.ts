@@ -12,6 +12,8 @@ export type UntimedEvent = DistributiveOmit<RunEvent, 't'>;
 export interface RunVoice {
   tell(event: UntimedEvent): void;
   warn(code: string, message: string): void;
+  tellQueued(n: number, label: string, phase: string | null, key: string): void;
+  tellStarted(n: number, label: string, phase: string | null, attempt: number): void;
   tellFinished(call: LiveCall, end: FinishedCall): void;
   /** A call that was never started: refused for its own text, or still in the queue when it was no longer wanted. */
   tellUnstarted(
@@ -30,31 +32,39 @@ export interface FinishedCall {
 }
 
 export function createRunVoice(clock: Clock, listener: EventListener): RunVoice {
-  const tell = (event: UntimedEvent): void => listener({ t: isoTime(clock.now()), ...event } as RunEvent);
+  const time = (): string => isoTime(clock.now());
+  const tell = (event: UntimedEvent): void => listener({ t: time(), ...event } as RunEvent);
   return {
     tell,
     warn: (code, message) => tell({ type: 'warning', code, message }),
+    // What is told of every call is put together in one piece: a copy of an object costs as much as all of its members.
+    tellQueued: (n, label, phase, key) => listener({ t: time(), type: 'call.queued', n, label, phase, key }),
+    tellStarted: (n, label, phase, attempt) => listener({ t: time(), type: 'call.started', n, label, phase, attempt }),
     tellUnstarted: ({ n, label, phase }, end) =>
       tell({
         ...{ type: 'call.finished', n, label, phase, ...end },
         ...{ reused: false, from: null, attempts: 0, durationMs: 0 },
       }),
-    tellFinished: (call, { status, error, usage, worktrees, lastTry, attempts }) =>
-      tell({
-        type: 'call.finished',
-        n: call.n,
-        label: call.label,
-        phase: call.phase,
-        status,
-        reused: false,
-        from: null,
+    tellFinished(call, end) {
+      const { n, label, phase, startedAt } = call;
+      const now = clock.now();
+      const durationMs = startedAt === 0 ? 0 : now - startedAt;
+      const { status, error, usage, worktrees, lastTry, attempts } = end;
+      const t = isoTime(now);
+      const type = 'call.finished';
+      // Most calls have an answer, its cost, and nothing else to tell.
+      if (error === undefined && usage !== undefined && worktrees === undefined && lastTry === undefined)
+        return listener({ t, type, n, label, phase, status, reused: false, from: null, usage, attempts, durationMs });
+      return listener({
+        ...{ t, type, n, label, phase, status, reused: false, from: null },
         ...(error === undefined ? {} : { error }),
         ...(usage === undefined ? {} : { usage }),
         ...(worktrees === undefined ? {} : { worktrees }),
         ...(lastTry === undefined ? {} : { lastTry }),
         attempts,
-        durationMs: call.startedAt === 0 ? 0 : clock.now() - call.startedAt,
-      }),
+        durationMs,
+      });
+    },
   };
 }
 
