@@ -3,7 +3,7 @@ import type { CarriedLines, KeptResult } from '../journal/carry.js';
 import type { DownHead } from './sandbox/frames.js';
 
 const WINDOW_BYTES = 4 << 20;
-const FRAME_BYTES = 256 << 10;
+const FRAME_BYTES = 64 << 10;
 
 export interface AnswerFeeder {
   /** Sends as much as fits the window. */

@@ -95,7 +95,7 @@ function deliverLive(state: LoopState, { item, json }: LiveOutcome): void {
   if (call === undefined || call.done) return;
   settle(state, call);
   state.sawLive = true;
-  state.up.add(['d', id]);
+  state.up.addText(`["d",${id}]`);
   shareTokens(state, call.host, tokens);
   const text = call.kind === 'timer' ? undefined : json;
   afterTurn(state, call.host, call.host.deliver(call.local, ok === 1, text, tokens, lastTry === 1));
