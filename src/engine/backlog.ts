@@ -3,7 +3,7 @@
  * less is on its way. What is in flight may still add its answers.
  */
 
-const MAX_BYTES = 8 << 20;
+const MAX_BYTES = 4 << 20;
 
 export interface BacklogPorts {
   /** Bytes that wait in this process. */

@@ -5,6 +5,12 @@
 import type { CallOutcome } from '../agents/execute-call.js';
 import { createPacer } from './pacer.js';
 
+/**
+ * So many calls start in one go. Backends that answer at once would otherwise give all their answers before the first of
+ * them is written and sent: they would all be held, and the script would wait for the last.
+ */
+const AT_ONCE = 64;
+
 export interface QueuedCall {
   n: number;
   /** Runs the call; never rejects. */
@@ -55,12 +61,24 @@ export function createDispatcher({ concurrency, check, started }: DispatchPorts)
     return call;
   };
 
+  let paused = false;
+  const pause = (): void => {
+    paused = true;
+    setImmediate(() => {
+      paused = false;
+      startNext();
+    });
+  };
+
   const startNext = (): void => {
+    if (paused) return;
+    let left = AT_ONCE;
     while (!stopped && running < concurrency && head < queue.length) {
       if (dropped.size > 0 && dropped.delete((queue[head] as QueuedCall).n)) {
         takeHead();
         continue;
       }
+      if (left-- === 0) return pause();
       const verdict = check(running);
       // The check may have ended the run.
       if (stopped || verdict === 'wait') return;

@@ -6,7 +6,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { rssBytes } from '../shared/process-info.js';
-import { type DownHead, encodeFrame, type UpMessage } from './sandbox/frames.js';
+import { createFrameQueue, type FrameQueue } from './frame-queue.js';
+import { type DownHead, encodeFrame, type FrameBody, type UpMessage } from './sandbox/frames.js';
 
 export interface SandboxLaunch {
   nodePath: string;
@@ -27,13 +28,10 @@ export type SandboxDeath =
   | { why: 'killed' }
   | { why: 'died'; detail: string };
 
-export interface SandboxLink {
+/** What was sent may wait in this process, because the other has not read so far. */
+export interface SandboxLink extends Pick<FrameQueue, 'waitingBytes' | 'afterDrain'> {
   readonly pid: number | undefined;
-  send(head: DownHead, body?: Buffer): void;
-  /** Bytes that were sent and wait in this process, because the other has not read so far. */
-  readonly waitingBytes: number;
-  /** Calls back once when what waits has gone, or in the next tick when nothing waits; never after the end. */
-  afterDrain(callback: () => void): void;
+  send(head: DownHead, body?: FrameBody): void;
   /** Ends the process. */
   kill(): void;
   /** Everything sent was taken, and it waits. */
@@ -83,6 +81,7 @@ class Link implements SandboxLink {
   readonly gone: Promise<SandboxDeath>;
   readonly #child: ChildProcess;
   readonly #pipe: Duplex;
+  readonly #frames: FrameQueue;
   #listener: (message: UpMessage) => void = () => {};
   #early: UpMessage[] | undefined = [];
   #carry: Buffer[] = [];
@@ -104,6 +103,7 @@ class Link implements SandboxLink {
     this.#pipe = child.stdio[3] as Duplex;
     this.#pipe.on('data', (bytes: Buffer) => this.#read(bytes));
     this.#pipe.on('error', () => {});
+    this.#frames = createFrameQueue(this.#pipe);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (this.#stderr.length < 8000) this.#stderr += text;
     });
@@ -138,23 +138,22 @@ class Link implements SandboxLink {
     this.#slow = callback;
   }
 
-  send(head: DownHead, body?: Buffer): void {
+  send(head: DownHead, body?: FrameBody): void {
     if (this.#death !== undefined) return;
     this.#sent++;
     this.#silentMs = 0;
     // While it waits for an answer of ours, what else is sent does not start a turn.
     if (head.t === this.#awaits) this.#awaits = undefined;
     if (this.#awaits === undefined) this.#resting = false;
-    this.#pipe.write(encodeFrame(head, body));
+    this.#frames.write(encodeFrame(head, body));
   }
 
   get waitingBytes(): number {
-    return this.#pipe.writableLength;
+    return this.#frames.waitingBytes;
   }
 
   afterDrain(callback: () => void): void {
-    if (this.#pipe.writableNeedDrain) this.#pipe.once('drain', callback);
-    else setImmediate(callback);
+    this.#frames.afterDrain(callback);
   }
 
   kill(): void {
