@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import { rssBytes } from '../shared/process-info.js';
 import { createFrameQueue, type FrameQueue } from './frame-queue.js';
 import { type DownHead, encodeFrame, type FrameBody, type UpMessage } from './sandbox/frames.js';
+import { createWakefulness } from './stay-awake.js';
 
 export interface SandboxLaunch {
   nodePath: string;
@@ -84,6 +85,7 @@ class Link implements SandboxLink {
   readonly #frames: FrameQueue;
   #listener: (message: UpMessage) => void = () => {};
   #early: UpMessage[] | undefined = [];
+  readonly #wakefulness = createWakefulness();
   #carry: Buffer[] = [];
   #stderr = '';
   #sent = 0;
@@ -146,6 +148,7 @@ class Link implements SandboxLink {
     if (head.t === this.#awaits) this.#awaits = undefined;
     if (this.#awaits === undefined) this.#resting = false;
     this.#frames.write(encodeFrame(head, body));
+    if (head.t === 'deliver') this.#wakefulness.sent();
   }
 
   get waitingBytes(): number {
@@ -166,6 +169,7 @@ class Link implements SandboxLink {
   }
 
   #read(bytes: Buffer): void {
+    this.#wakefulness.received();
     let from = 0;
     for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, from)) {
       const end = bytes.subarray(from, at);

@@ -1,0 +1,45 @@
+/**
+ * Stays awake for a moment after an answer went out, where the script has been quick to go on: a process that sleeps
+ * and is woken works at half its speed for a while, and waking it costs the other side too. Most scripts wait for agents
+ * that take seconds, so at most `MOMENT_MS` of one core are spent for an answer.
+ */
+import { availableParallelism } from 'node:os';
+
+/** A script that makes its next call takes a third of that. */
+const MOMENT_MS = 0.3;
+
+export interface Wakefulness {
+  /** An answer went out. */
+  sent(): void;
+  /** Something came back. */
+  received(): void;
+}
+
+/**
+ * @param cores with one alone, whoever stays awake keeps the other side from its work
+ * @param now milliseconds that only grow
+ */
+export function createWakefulness(cores = availableParallelism(), now = (): number => performance.now()): Wakefulness {
+  if (cores < 2) return { sent() {}, received() {} };
+  /** 0: nothing is waited for. */
+  let sentAt = 0;
+  let wasQuick = false;
+  let isAwake = false;
+  const stay = (): void => {
+    if (sentAt !== 0 && now() - sentAt < MOMENT_MS) setImmediate(stay);
+    else isAwake = false;
+  };
+  return {
+    sent() {
+      sentAt = now();
+      if (!wasQuick || isAwake) return;
+      isAwake = true;
+      setImmediate(stay);
+    },
+    received() {
+      if (sentAt === 0) return;
+      wasQuick = now() - sentAt < MOMENT_MS;
+      sentAt = 0;
+    },
+  };
+}
