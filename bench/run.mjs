@@ -8,6 +8,7 @@ import { findSandboxLaunch } from '../dist/api/sandbox-launch.js';
 import { startWorkflow } from '../dist/index.js';
 import { bareLoop } from './bare-loop.mjs';
 import { startUp } from './start-up.mjs';
+import { wholeReplay } from './whole-replay.mjs';
 import { ANSWER, body, script, settingsIn } from './workload.mjs';
 
 const ROUNDS = process.argv.includes('--quick') ? 1 : 3;
@@ -115,5 +116,5 @@ for (const shape of ['seq', 'wide']) {
   row(`peak RSS ${shape} 10000 live: supervisor / sandbox`, `${live.own} / ${live.sandbox} MB`, '< 250 MB');
   row(`peak RSS ${shape} 10000 replay: supervisor / sandbox`, `${replay.own} / ${replay.sandbox} MB`, '< 250 MB');
 }
-for (const { name, value, aim } of await startUp(folder)) row(name, value, aim);
+for (const { name, value, aim } of [...wholeReplay(folder), ...startUp(folder)]) row(name, value, aim);
 rmSync(folder, { recursive: true, force: true });

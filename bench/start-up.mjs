@@ -1,27 +1,22 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { timeNode, timeWf } from './run-cli.mjs';
 
-const WF = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const HELLO = "export const meta = { name: 'hello', description: 'one call' }\nreturn await agent('hello')\n";
 
 /** Medians of ten, taken in turn. */
-export async function startUp(folder) {
+export function startUp(folder) {
   writeFileSync(join(folder, 'hello.js'), HELLO);
   const commands = {
-    node: ['-e', '0'],
-    version: [WF, '--version'],
-    hello: [WF, 'run', 'hello.js', '--backend', 'mock', '-q'],
+    node: () => timeNode(folder, '-e', '0'),
+    version: () => timeWf(folder, '--version'),
+    hello: () => timeWf(folder, 'run', 'hello.js', '--backend', 'mock', '-q'),
   };
   const times = { node: [], version: [], hello: [] };
-  const env = { PATH: process.env.PATH, HOME: folder };
   for (let i = 0; i < 11; i++) {
-    for (const [name, args] of Object.entries(commands)) {
-      const started = performance.now();
-      const { status } = spawnSync(process.execPath, args, { cwd: folder, env, stdio: 'ignore' });
-      if (status !== 0) throw new Error(`${name} ended with ${status}`);
-      if (i > 0) times[name].push(performance.now() - started);
+    for (const [name, time] of Object.entries(commands)) {
+      const ms = time();
+      if (i > 0) times[name].push(ms);
     }
   }
   const median = (values) => values.sort((a, b) => a - b)[5];

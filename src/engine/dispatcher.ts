@@ -6,8 +6,8 @@ import type { CallOutcome } from '../agents/execute-call.js';
 import { createPacer } from './pacer.js';
 
 /**
- * So many calls start in one go. Backends that answer at once would otherwise give all their answers before the first of
- * them is written and sent: they would all be held, and the script would wait for the last.
+ * So many of the calls that waited start in one go. Backends that answer at once would otherwise give all their answers
+ * before the first of them is written and sent: they would all be held, and the script would wait for the last.
  */
 const AT_ONCE = 64;
 

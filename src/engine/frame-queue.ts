@@ -13,8 +13,11 @@ export interface FrameQueue {
 }
 
 export function createFrameQueue(pipe: Writable): FrameQueue {
-  const frames: Buffer[] = [];
+  let frames: Buffer[] = [];
   let bytes = 0;
+  pipe.once('close', () => {
+    frames = [];
+  });
   pipe.on('drain', () => {
     while (frames.length > 0 && !pipe.writableNeedDrain) {
       const frame = frames.shift() as Buffer;
@@ -24,6 +27,7 @@ export function createFrameQueue(pipe: Writable): FrameQueue {
   });
   return {
     write(frame) {
+      if (pipe.destroyed) return;
       if (!pipe.writableNeedDrain) {
         pipe.write(frame);
         return;
@@ -32,11 +36,11 @@ export function createFrameQueue(pipe: Writable): FrameQueue {
       bytes += frame.length;
     },
     get waitingBytes() {
-      return bytes + pipe.writableLength;
+      return pipe.destroyed ? 0 : bytes + pipe.writableLength;
     },
     afterDrain(callback) {
       if (pipe.writableNeedDrain) pipe.once('drain', callback);
-      else setImmediate(callback);
+      else if (!pipe.destroyed) setImmediate(callback);
     },
   };
 }

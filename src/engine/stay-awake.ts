@@ -15,18 +15,30 @@ export interface Wakefulness {
   received(): void;
 }
 
-/**
- * @param cores with one alone, whoever stays awake keeps the other side from its work
- * @param now milliseconds that only grow
- */
-export function createWakefulness(cores = availableParallelism(), now = (): number => performance.now()): Wakefulness {
+/** What it goes by; tests put their own in its place. */
+export interface Surroundings {
+  /** With one alone, whoever stays awake keeps the other side from its work. */
+  cores: number;
+  /** ms that only grow. */
+  now(): number;
+  /** Calls back in the next turn of the event loop. */
+  soon(callback: () => void): void;
+}
+
+const here = (): Surroundings => ({
+  cores: availableParallelism(),
+  now: () => performance.now(),
+  soon: setImmediate,
+});
+
+export function createWakefulness({ cores, now, soon }: Surroundings = here()): Wakefulness {
   if (cores < 2) return { sent() {}, received() {} };
   /** 0: nothing is waited for. */
   let sentAt = 0;
   let wasQuick = false;
   let isAwake = false;
   const stay = (): void => {
-    if (sentAt !== 0 && now() - sentAt < MOMENT_MS) setImmediate(stay);
+    if (sentAt !== 0 && now() - sentAt < MOMENT_MS) soon(stay);
     else isAwake = false;
   };
   return {
@@ -34,7 +46,7 @@ export function createWakefulness(cores = availableParallelism(), now = (): numb
       sentAt = now();
       if (!wasQuick || isAwake) return;
       isAwake = true;
-      setImmediate(stay);
+      soon(stay);
     },
     received() {
       if (sentAt === 0) return;

@@ -1,9 +1,6 @@
-/**
- * The journal's lines. `…Text` gives the pieces of an open JSON object's text, which a `LineBatch` seals with its checksum
- * and closes with a newline; `encode…` gives the bytes of the closed line.
- */
+/** The journal's lines, each as the text of an open JSON object: a `LineBatch` adds its checksum and closes it. */
 import { type HitEntry, JOURNAL_VERSION, type ResultEntry, type ScriptEntry, type TimerEntry } from './entry.js';
-import { resultHeader, sealLine } from './line.js';
+import { resultHeader } from './line.js';
 
 type ResultFields = Omit<ResultEntry, 'v' | 'type' | 'size' | 'output'>;
 
@@ -40,9 +37,6 @@ export function resultText(entry: ResultFields, outputJson: string | undefined, 
   return pieces;
 }
 
-export const encodeResult = (entry: ResultFields, outputJson: string | undefined, promptJson?: string): Buffer =>
-  sealLine(resultText(entry, outputJson, promptJson).join(''));
-
 export const hitText = (entry: Omit<HitEntry, 'v' | 'type'>): string =>
   `{"v":${JOURNAL_VERSION},"type":"hit","seq":${entry.seq},"n":${entry.n},"key":"${entry.key}"` +
   `,"path":${JSON.stringify(entry.path)},"nth":${entry.nth}` +
@@ -50,18 +44,12 @@ export const hitText = (entry: Omit<HitEntry, 'v' | 'type'>): string =>
   (entry.phase == null ? '' : `,"phase":${JSON.stringify(entry.phase)}`) +
   `,"of":${entry.of}`;
 
-export const encodeHit = (entry: Omit<HitEntry, 'v' | 'type'>): Buffer => sealLine(hitText(entry));
-
 export function timerText(entry: Omit<TimerEntry, 'v' | 'type'>): string {
   const { path, ...rest } = entry;
   return open({ v: JOURNAL_VERSION, type: 'timer', ...rest, ...(path ? { path } : {}) });
 }
 
-export const encodeTimer = (entry: Omit<TimerEntry, 'v' | 'type'>): Buffer => sealLine(timerText(entry));
-
 export const scriptText = (entry: Omit<ScriptEntry, 'v' | 'type'>): string =>
   open({ v: JOURNAL_VERSION, type: 'script', ...entry });
-
-export const encodeScript = (entry: Omit<ScriptEntry, 'v' | 'type'>): Buffer => sealLine(scriptText(entry));
 
 const open = (fields: object): string => JSON.stringify(fields).slice(0, -1);

@@ -14,13 +14,6 @@ const TAIL_LENGTH = 18;
 const TAIL = ',"sum":"00000000"}\n';
 const OUTPUT_MARK = Buffer.from(',"output":');
 
-/** Closes an open JSON object text (`{"v":1,…` without `}`) with its checksum and a newline. */
-export function sealLine(open: string): Buffer {
-  const line = Buffer.from(`${open}${TAIL}`);
-  writeSum(line, 0, line.length);
-  return line;
-}
-
 /** Puts the checksum into the tail of the line that lies there. */
 function writeSum(buffer: Buffer, start: number, end: number): void {
   const sumAt = end - TAIL_LENGTH - 1;
@@ -41,6 +34,7 @@ export interface LineBatch {
 
 /** Longer texts are measured, not guessed. */
 const MEASURED = 1 << 16;
+const mostBytes = (text: string): number => (text.length > MEASURED ? Buffer.byteLength(text) : text.length * 3);
 
 export function createLineBatch(capacity: number): LineBatch {
   let buffer = Buffer.allocUnsafe(capacity);
@@ -52,23 +46,24 @@ export function createLineBatch(capacity: number): LineBatch {
     buffer = larger;
   };
   const write = (text: string): void => {
-    reserve(text.length > MEASURED ? Buffer.byteLength(text) : text.length * 3);
     end += buffer.write(text, end);
   };
   const seal = (start: number): void => {
-    reserve(TAIL.length);
     end += buffer.write(TAIL, end, 'latin1');
     writeSum(buffer, start, end);
   };
   return {
     add(head, rest) {
+      reserve(mostBytes(head) + rest.length + TAIL.length);
       const start = end;
       write(head);
-      reserve(rest.length);
       end += rest.copy(buffer, end);
       seal(start);
     },
     addText(pieces) {
+      let most = TAIL.length;
+      for (const piece of pieces) most += mostBytes(piece);
+      reserve(most);
       const start = end;
       for (const piece of pieces) write(piece);
       seal(start);

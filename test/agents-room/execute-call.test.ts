@@ -85,6 +85,27 @@ describe('limits', () => {
     await outcome;
     await executeCall(backend, makeRequest(), makePolicy({ graceMs: 5_000, timeoutMs: 20 }), makeContext());
     expect(graces).toEqual([5_000, 3_000, 5_000, 5_000]);
+    graces.length = 0;
+    // A limit is set, and the cancel comes first.
+    const cancelled = makeContext();
+    const stopping = executeCall(backend, makeRequest(), makePolicy({ graceMs: 5_000, timeoutMs: 60_000 }), cancelled);
+    cancelled.controller.abort();
+    await stopping;
+    expect(graces).toEqual([5_000, 3_000]);
+  });
+
+  test('a cancel while a backend ends because of its limit shortens what is left of the grace', async () => {
+    const context = makeContext();
+    const graces: number[] = [];
+    const backend = backendOf(async (_request, own) => {
+      await new Promise<void>((resolve) => own.signal.addEventListener('abort', () => resolve(), { once: true }));
+      graces.push(own.graceMs);
+      context.controller.abort();
+      graces.push(own.graceMs);
+      throw new BackendError('cancelled', 'stopped');
+    });
+    await executeCall(backend, makeRequest(), makePolicy({ graceMs: 5_000, timeoutMs: 20 }), context);
+    expect(graces).toEqual([5_000, 3_000]);
   });
 
   test('no listener stays on the signal of the run', async () => {

@@ -1,7 +1,7 @@
 /** A journal longer than the longest text of V8 (512 MB) is read in a stream, and answers are parsed when they are hit. */
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { encodeResult } from '../../src/journal/encode.js';
+import { encodeResult } from '../journal/support/lines.js';
 import { callKey } from '../../src/journal/key.js';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { journalFile } from '../support/journal.js';

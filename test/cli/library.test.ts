@@ -1,4 +1,5 @@
 /** The library as its user gets it: the built `dist/index.js`, in this process. */
+import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -34,6 +35,20 @@ function makeShouting(answer: (request: Library.AgentRequest, context: Library.A
 }
 
 describe('runWorkflow', () => {
+  it('X4 the key that a call carries to its backend is the same for every version of wf: work goes on under it', async () => {
+    const project = makeProject({ files: { 'flow.js': workflow("await agent('a'); return await agent('a')") } });
+    const seen: string[] = [];
+    const expected: string[] = [];
+    const { backend } = makeShouting(async ({ runId, key, nth, callKey }) => {
+      seen.push(callKey);
+      expected.push(createHash('sha256').update(`["${runId}","${key}","",${nth},"0"]`).digest('hex'));
+      return 'x';
+    });
+    await lib.runWorkflow({ script: 'flow.js', backend, ...whereOf(project) });
+    expect(seen).toEqual(expected);
+    expect(new Set(seen).size).toBe(2);
+  });
+
   it('holds a backend that may wait for ever to the idle limit that it brings, where none is set', async () => {
     const project = makeProject({ files: { 'flow.js': workflow("return await agent('x')") } });
     const { backend } = makeShouting(

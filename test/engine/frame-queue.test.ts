@@ -40,6 +40,21 @@ it('what waits grows less with each frame that is taken, and whoever asked is to
   expect(waiting).toEqual([400, 300, 200, 100, 0]);
 });
 
+it('a pipe that is gone holds nothing, takes nothing, and calls nobody back', async () => {
+  const { pipe } = openPipe();
+  const queue = createFrameQueue(pipe);
+  queue.write(frame(100));
+  queue.write(frame(100));
+  let calls = 0;
+  queue.afterDrain(() => calls++);
+  pipe.destroy();
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+  queue.write(frame(100));
+  queue.afterDrain(() => calls++);
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+  expect([queue.waitingBytes, calls]).toEqual([0, 0]);
+});
+
 it('calls back soon when nothing waits', async () => {
   const queue = createFrameQueue(openPipe().pipe);
   await new Promise<void>((resolve) => queue.afterDrain(resolve));

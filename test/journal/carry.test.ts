@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { carryLines } from '../../src/journal/carry.js';
-import { encodeResult } from '../../src/journal/encode.js';
+import { encodeResult } from './support/lines.js';
 import { createMemoryStore, memorySource } from '../../src/journal/memory-store.js';
 import { readWholeResult, scanJournal } from '../../src/journal/read-journal.js';
 import { checksum, faultOf, journalLine } from '../support/journal.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { encodeResult } from '../../src/journal/encode.js';
+import { encodeResult } from './support/lines.js';
 import { openFileStore } from '../../src/journal/file-store.js';
 import { memorySource } from '../../src/journal/memory-store.js';
 import { scanJournal } from '../../src/journal/read-journal.js';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { encodeResult } from '../../src/journal/encode.js';
+import { encodeResult } from './support/lines.js';
 import { openFileSource, openFileStore } from '../../src/journal/file-store.js';
 import { scanJournal } from '../../src/journal/read-journal.js';
 import { needTool } from '../cli/support/need-tool.js';

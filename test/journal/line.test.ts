@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeHit, encodeResult, encodeScript, encodeTimer } from '../../src/journal/encode.js';
-import { decodeLine, parseWholeLine } from '../../src/journal/line.js';
+import { encodeHit, encodeResult, encodeScript, encodeTimer } from './support/lines.js';
+import { createLineBatch, decodeLine, parseWholeLine } from '../../src/journal/line.js';
 import { canonicalJson } from '../../src/shared/canonical-json.js';
 import { faultOf, journalLine } from '../support/journal.js';
 import { testSeed } from '../support/seeds.js';
@@ -29,6 +29,43 @@ function expectSoundLine(line: Buffer): void {
 }
 
 const BASE = { n: 1, key: keyOf('x'), path: '', nth: 0, kind: 'ok' as const };
+
+describe('lines that are gathered', () => {
+  /** Lengths about the bounds by which room is made, and characters of one to four bytes. */
+  const piece = () =>
+    fc
+      .tuple(
+        fc.oneof(fc.integer({ min: 0, max: 40 }), fc.constantFrom(65_535, 65_536, 65_537, 70_000)),
+        fc.constantFrom('a', 'é', '€', '😀', '\ud800'),
+      )
+      .map(([length, character]) => character.repeat(length));
+  const lines = () => fc.array(fc.array(piece(), { minLength: 1, maxLength: 4 }), { maxLength: 6 });
+
+  it('each stands whole behind the one before, with its own checksum, however often they are taken', () => {
+    fc.assert(
+      fc.property(fc.array(lines(), { maxLength: 3 }), fc.boolean(), (rounds, raw) => {
+        const batch = createLineBatch(100);
+        for (const round of rounds) {
+          const expected: string[] = [];
+          for (const [first = '', ...others] of round) {
+            const rest = others.join('');
+            const open = `{"a":${JSON.stringify(first)},"b":`;
+            if (raw) batch.add(open, Buffer.from(JSON.stringify(rest)));
+            else batch.addText([open, JSON.stringify(rest)]);
+            expected.push(`${open}${JSON.stringify(rest)}`);
+          }
+          const taken = batch.take();
+          const found = taken.toString('utf8').split('\n');
+          expect(found.pop()).toBe('');
+          for (const line of found) expect(decodeLine(Buffer.from(line))).toBeTypeOf('object');
+          expect(found.map((line) => line.slice(0, -',"sum":"00000000"}'.length))).toEqual(expected);
+          expect(batch.size).toBe(0);
+        }
+      }),
+      { ...RUNS, numRuns: 100 },
+    );
+  });
+});
 
 describe('a line of the journal', () => {
   it('result: any answer, prompt, label and option comes back as it was, on one sound line', () => {

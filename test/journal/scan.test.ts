@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeHit, encodeResult } from '../../src/journal/encode.js';
+import { encodeHit, encodeResult } from './support/lines.js';
 import {
   entrySchema,
   hitEntrySchema,

@@ -54,6 +54,15 @@ describe.each(Object.entries(STORES))('a journal %s', (_, open) => {
     store.close();
   });
 
+  it('keeps no hold of the buffer that it was given', () => {
+    const { store, bytes } = open();
+    const lines = Buffer.from('one\ntwo\n');
+    store.append(lines);
+    lines.fill('x');
+    expect(bytes().toString()).toBe('one\ntwo\n');
+    store.close();
+  });
+
   it('goes on behind what stood there before', () => {
     const { store, bytes } = open(Buffer.from('old\n'));
     expect(store.size).toBe(4);

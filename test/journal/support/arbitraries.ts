@@ -1,7 +1,7 @@
 /** Random journal entries, with the texts that a reader by marks and not by structure would stumble over. */
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { encodeHit, encodeResult, encodeScript, encodeTimer } from '../../../src/journal/encode.js';
+import { encodeHit, encodeResult, encodeScript, encodeTimer } from './lines.js';
 import type { HitEntry, ResultEntry, ScriptEntry, TimerEntry } from '../../../src/journal/entry.js';
 
 /** Pieces of the format itself, and characters that text handling tends to change. */

@@ -1,5 +1,5 @@
 /** A run as its journal shows it: writes lines as the engine does, and knows what a resume must find. */
-import { encodeHit, encodeResult, encodeScript, encodeTimer } from '../../../src/journal/encode.js';
+import { encodeHit, encodeResult, encodeScript, encodeTimer } from './lines.js';
 import { type CarriedLines, carryLines, type KeptLine, type KeptResult } from '../../../src/journal/carry.js';
 import { createMemoryStore, memorySource } from '../../../src/journal/memory-store.js';
 import { keyOf } from './arbitraries.js';
