@@ -45,12 +45,25 @@ function lastOutermost(text: string): { value: unknown } | undefined {
   }
   const last = pieces.at(-1)?.[1];
   // A part of another value, or of a string in it.
-  if (last !== undefined && (closesMore(text, last) || closesMore(text, skipString(text, last - 1)))) return undefined;
+  if (last !== undefined && !endsLine(text, last) && (closesMore(text, last) || closesMore(text, skipString(text, last - 1)))) return undefined;
   for (const [start, end] of pieces.slice(-MAX_TRIED).reverse()) {
     const found = parse(text.slice(start, end));
     if (found) return found;
   }
   return undefined;
+}
+
+const LINE_END = /[ \t\r]*\n\s*/y;
+
+/**
+ * A line ends here, and what follows does not go on with a value around it: no string holds a line break, and behind an
+ * inner value comes a comma or a bracket. So prose that follows may have any brackets.
+ */
+function endsLine(text: string, at: number): boolean {
+  LINE_END.lastIndex = at;
+  if (!LINE_END.test(text)) return false;
+  const next = text[LINE_END.lastIndex];
+  return next !== undefined && !',}]'.includes(next);
 }
 
 /** More is closed here than is opened: it was opened before. */

@@ -123,6 +123,8 @@ describe('the JSON of an answer (B-103, B-125)', () => {
     ['Use {name} in [brackets], see [1]: {"a":"\\"{"}', { a: '"{' }],
     ['list: [1, 2, 3]', [1, 2, 3]],
     ['{"a":1,} is no JSON but [] is', []],
+    ['{"a":1}\n\nI took the ] at its end away, as in a] b}.', { a: 1 }],
+    ['Result:\n{"a":["x"]} \r\n- the "}" of line 3 was one too many: }', { a: ['x'] }],
   ])('%j', (text, value) => {
     expect(extractJson(text)).toEqual({ value });
   });
@@ -143,6 +145,9 @@ describe('the JSON of an answer (B-103, B-125)', () => {
     '{"a":1}]}',
     '{"a":1},"b":{"c":2}}',
     '{result: {"a":1}}',
+    '{result: {"a":1}\n}',
+    '{"a":1}\n, {"b":2}\n ]',
+    '{"a":1}\n]',
   ])('%j holds none', (text) => expect(extractJson(text)).toBeUndefined());
 
   test('any JSON value is found in any prose around it', () => {
