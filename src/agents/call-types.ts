@@ -43,6 +43,8 @@ export type CallOutcome = {
       kind: 'ok';
       output: string;
       usage: CallUsage | undefined;
+      /** `usage` says nothing of output tokens. */
+      outputUntold?: true;
       model?: string;
       session?: string;
       attempts: number;

@@ -30,6 +30,8 @@ interface Call {
   /** Of the gate, when the attempt took its place there; undefined: it has none. */
   round: number | undefined;
   usage: CallUsage | undefined;
+  /** Of the last answer. */
+  outputUntold: true | undefined;
   session: string | undefined;
   /** What the next attempt is asked, and in which session. */
   question: Pick<AgentRequest, 'prompt' | 'anew'>;
@@ -97,6 +99,7 @@ function openCall(
     attempts: earlier?.attempts ?? 0,
     round: undefined,
     usage: earlier?.usage,
+    outputUntold: undefined,
     session: undefined,
     question: request,
     askedSession: undefined,
@@ -140,6 +143,7 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
   if (!answer) return await prepareRetry(call, error as BackendError);
   if (usage?.outputTokens === 0 && !answer.outputUntold && answer.text.trim() !== '')
     context.onEvent({ type: 'progress', text: 'The backend reports 0 output tokens for an answer that has text.' });
+  call.outputUntold = answer.outputUntold;
   if (!request.schema) return succeed(call, JSON.stringify(answer.text), model);
   const verdict = await judgeMasked(request.schema, answer, context.mask);
   return (
@@ -210,8 +214,9 @@ function findStop(call: Call): CallOutcome | undefined {
 const stallError = (): BackendError =>
   new BackendError('stalled', 'The agent gave no sign of life for as long as the idle limit allows.');
 
-function succeed({ attempts, usage, session, misfits }: Call, output: string, model: string | undefined): CallOutcome {
+function succeed({ attempts, usage, outputUntold, session, misfits }: Call, output: string, model: string | undefined): CallOutcome {
   const outcome: CallOutcome = { kind: 'ok', output, usage, attempts };
+  if (outputUntold) outcome.outputUntold = true;
   if (misfits === SCHEMA_TRIES - 1) outcome.lastTry = true;
   if (model !== undefined) outcome.model = model;
   if (session !== undefined) outcome.session = session;

@@ -23,8 +23,11 @@ export interface Ceilings {
   start(n: number): void;
   /** A call under way says what it has used so far. */
   report(n: number, usage: CallUsage): void;
-  /** @param free it cost nothing: it was made up, or never handed to a backend */
-  end(n: number, usage: CallUsage | undefined, free: boolean): void;
+  /**
+   * @param free it cost nothing: it was made up, or never handed to a backend
+   * @param outputUntold `usage` says nothing of output tokens
+   */
+  end(n: number, usage: CallUsage | undefined, free: boolean, outputUntold?: boolean): void;
 }
 
 /** Until a first cost is known, each call in flight holds back this much. */
@@ -57,8 +60,9 @@ export function createCeilings(limits: SpendingLimits, recorded: RecordedCosts):
       tokens?.report(n, usage.outputTokens);
       if (typeof usage.usd === 'number') usd?.report(n, usage.usd);
     },
-    end(n, usage, free) {
-      tokens?.end(n, usage?.outputTokens ?? (free ? 0 : (tokens.mean ?? 0)), usage !== undefined);
+    end(n, usage, free, outputUntold) {
+      const told = outputUntold ? undefined : usage?.outputTokens;
+      tokens?.end(n, told ?? (free ? 0 : (tokens.mean ?? 0)), told !== undefined);
       if (usd === undefined) return;
       const known = usage?.usd ?? (free ? 0 : undefined);
       // A failed or cancelled call of unknown cost counts like the others. (One that answered ends the run.)

@@ -296,7 +296,8 @@ export class Engine {
     const madeUp = call.backend?.madeUp ?? backend.madeUp;
     this.tally.spend(madeUp ? costNothing(outcome.usage) : outcome.usage);
     // One that no backend was asked for has cost nothing.
-    this.#gate.end(call.n, outcome.usage, madeUp || outcome.attempts === 0);
+    const outputUntold = outcome.kind === 'ok' && outcome.outputUntold;
+    this.#gate.end(call.n, outcome.usage, madeUp || outcome.attempts === 0, outputUntold);
     if (outcome.kind === 'cancelled') {
       this.tally.finish(call.n, 'no-result');
       return this.#voice.tellFinished(call, { ...outcome, status: 'no-result' });

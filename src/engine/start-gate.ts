@@ -67,13 +67,14 @@ export function createStartGate(options: StartOptions, ports: StartPorts): Start
     },
     onRest: (queued) => confirmation?.onRest(queued),
     report: ceilings.report,
-    end(n, usage, free) {
-      ceilings.end(n, usage, free);
-      if (usage !== undefined || free || toldUncounted || limits.budgetTokens === null || !ports.mayDispatch()) return;
+    end(n, usage, free, outputUntold) {
+      ceilings.end(n, usage, free, outputUntold);
+      const isCounted = (usage !== undefined && !outputUntold) || free;
+      if (isCounted || toldUncounted || limits.budgetTokens === null || !ports.mayDispatch()) return;
       toldUncounted = true;
       ports.warn(
         'WF_NOT_ENFORCED',
-        `Call #${n} told no tokens, so the budget of ${limits.budgetTokens} output tokens cannot count it.`,
+        `Call #${n} told no ${usage === undefined ? '' : 'output '}tokens, so the budget of ${limits.budgetTokens} output tokens cannot count it.`,
       );
     },
     close() {

@@ -29,6 +29,16 @@ it('B-129 a wide fan-out passes a budget of tokens by less than one call; the re
   expect(ended.stderr).not.toContain('told no tokens');
 });
 
+it('B-129 agents that tell what they read and not what they said: a budget of tokens cannot count them, and that is said once', async () => {
+  const project = makeProject({ files: { 'fan.js': FAN(3) } });
+  const backend = makeShellAgent(project, { '*': { says: usageLine(300).replace(/,?"out":300/, '') } });
+  const ended = await run(project, ['fan.js', ...backend.flags, '--budget', '1000', '--concurrency', '1']);
+  expect(ended.result).toMatchObject({ answered: 3 });
+  const told = ended.stderr.match(/Call #1 told no output tokens, so the budget of 1000 output tokens cannot count it/g);
+  expect(told).toHaveLength(1);
+  expect(ended.state.notices).toContainEqual(expect.stringContaining('told no output tokens'));
+});
+
 it('B-129 the same in money, with what each call cost on record', async () => {
   const project = makeProject({ files: { 'fan.js': FAN(12) } });
   const backend = makeShellAgent(project, { '*': { says: usageLine(10, 0.3) } });

@@ -131,6 +131,12 @@ it('an answer that told no tokens counts as the mean of the others, and one atte
   tokens.end(2, undefined, false);
   expect(tokens.check()).toMatchObject({ error: { code: 'WF_BUDGET' } });
 
+  const partly = createCeilings({ maxAgents: 100, budgetTokens: 200 }, () => []);
+  for (const n of [1, 2]) partly.start(n);
+  partly.end(1, { inputTokens: 0, outputTokens: 100 }, false);
+  partly.end(2, { inputTokens: 10, outputTokens: 0 }, false, true);
+  expect(partly.check()).toMatchObject({ error: { code: 'WF_BUDGET' } });
+
   const usd = createCeilings({ maxAgents: 100, budgetTokens: null, budgetUsd: 3 }, () => []);
   for (const n of [1, 2]) usd.start(n);
   usd.end(1, { inputTokens: 0, outputTokens: 1, usd: 1 }, false);
