@@ -5,14 +5,7 @@
  */
 import type { CallOutcome } from '../agents/execute-call.js';
 import type { CallUsage, ErrorRecord } from '../shared/outcome.js';
-
-export interface SpendingLimits {
-  maxAgents: number;
-  /** Output tokens that this run itself may spend; null: no ceiling. */
-  budgetTokens: number | null;
-  /** US dollars, likewise. */
-  budgetUsd?: number | null | undefined;
-}
+import type { SpendingLimits } from './start-limits.js';
 
 /** What recorded answers have cost: a first guess at what this run's calls will. 0 and null are not known. */
 type RecordedCosts = () => readonly { outputTokens: number; usd: number | null }[];

@@ -14,7 +14,7 @@ import type { Confirm } from './confirmation.js';
 import type { EventListener } from './events.js';
 import type { CallOptions } from './sandbox/call-options.js';
 import type { SandboxLink } from './sandbox-link.js';
-import type { StartLimits } from './start-gate.js';
+import type { StartLimits } from './start-limits.js';
 
 export interface EngineOptions {
   runId: string;

@@ -1,22 +1,18 @@
 /**
  * The supervisor's side of one run: takes what the sandbox tells, has calls executed, writes the journal, and hands
  * outcomes back. An outcome is in the journal before the script or anybody else learns of it.
- * Long because what a run owns has one guard: outcomes, journal and end must change together.
+ * Long because it is the one place where the parts of a run meet and its end is decided.
  */
-import type { CallOutcome } from '../agents/execute-call.js';
-import { costNothing } from '../agents/price-usage.js';
 import type { KeptResult } from '../journal/carry.js';
-import { callKey } from '../journal/key.js';
 import { type AnswerFeeder, createAnswerFeeder } from './answer-feeder.js';
 import { type Batch, createBatch } from './batch.js';
-import { explainUncounted } from './ceilings.js';
 import { type CallRunner, createCallRunner } from './call-runner.js';
 import { createDispatcher, type Dispatcher } from './dispatcher.js';
-import type { EngineEnd, EngineOptions, LiveCall } from './engine-options.js';
+import type { EngineEnd, EngineOptions } from './engine-options.js';
 import { explainDeath } from './explain-death.js';
+import { createRunCalls, type RunCalls } from './run-calls.js';
 import { createRunJournal, type RunJournal } from './run-journal.js';
 import { createRunVoice, type RunVoice, wordJournalFailure, wordScriptWarning } from './run-voice.js';
-import type { CallOptions } from './sandbox/call-options.js';
 import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import type { SandboxDeath } from './sandbox-link.js';
 import { explainScriptError } from './script-error.js';
@@ -40,6 +36,7 @@ export class Engine {
   readonly #gate: StartGate;
   readonly #dispatcher: Dispatcher;
   readonly #runner: CallRunner;
+  readonly #runCalls: RunCalls;
   readonly #journal: RunJournal;
   readonly #timers: RunTimers;
   readonly #kept = new Map<number, KeptResult>();
@@ -106,6 +103,20 @@ export class Engine {
       if (this.#end !== undefined) return;
       this.#journal.writeTimer(id, timer);
       this.#batch.addOutcome(id, true, '', 0);
+    });
+    this.#runCalls = createRunCalls(options, {
+      tally: this.tally,
+      voice: this.#voice,
+      journal: this.#journal,
+      batch: this.#batch,
+      gate: this.#gate,
+      dispatcher: this.#dispatcher,
+      runner: this.#runner,
+      steering: this.calls,
+      kept: this.#kept,
+      delivered: (kept) => this.#feeder?.delivered(kept),
+      isEnding: () => this.#end !== undefined,
+      finish: (end) => this.#finish(end),
     });
     this.#lines = sortCarried(options.carried, options.backend.madeUp);
     this.#scripts = createRunScripts({
@@ -225,9 +236,13 @@ export class Engine {
   #takeEvent(event: UpEvent): void {
     switch (event[0]) {
       case 'c':
-        return this.#dispatch(event);
+        return this.#runCalls.dispatch(event);
       case 'h':
-        return this.#recordHit(event);
+        return this.#runCalls.recordHit(event);
+      case 'r':
+        return this.#runCalls.refuse(event);
+      case 'a':
+        return this.#runCalls.abandon(event);
       case 'd':
         return this.#journal.delivered(event[1]);
       case 't':
@@ -236,22 +251,6 @@ export class Engine {
         return this.#timers.start(event);
       case 'x':
         return this.#timers.clear(event[1]);
-      case 'r': {
-        const [, n, label, phase, code, message] = event;
-        this.tally.see(n, label, phase || null, '');
-        this.tally.finish(n, 'failed', { code, message });
-        const error = { code, message };
-        return this.#voice.tellUnstarted({ n, label, phase: phase || null }, { status: 'failed', error });
-      }
-      case 'a': {
-        const [, n, label, phase] = event;
-        this.#runner.abort(n);
-        const wasQueued = this.#dispatcher.drop(n) !== undefined;
-        if (this.tally.get(n) === undefined) this.tally.see(n, label, phase || null, '');
-        this.tally.abandon(n);
-        if (wasQueued) this.#voice.tellUnstarted({ n, label, phase: phase || null }, { status: 'no-result' });
-        return;
-      }
       case 'l':
         return this.#voice.tell({ type: 'log', level: event[1] as 'log', message: event[2] });
       case 'p':
@@ -262,105 +261,6 @@ export class Engine {
       case 'e':
         return this.#tellScriptError(event);
     }
-  }
-
-  #dispatch([, n, key, path, nth, label, phaseText, prompt, opts]: UpEvent & { 0: 'c' }): void {
-    const phase = phaseText === '' ? null : phaseText;
-    const options = (opts ?? undefined) as CallOptions | undefined;
-    const call: LiveCall = { n, key, path, nth, label, phase, prompt, options, backend: undefined, startedAt: 0 };
-    this.tally.see(n, label, phase, key);
-    // The sandbox is the less trusted side: a key is made again before anything is spent on it.
-    const promptJson = JSON.stringify(prompt);
-    if (callKey(promptJson, options) !== key) {
-      return this.#finish({
-        how: 'failed',
-        error: { code: 'WF_INTERNAL', message: `The sandbox made a wrong key for call ${n}.` },
-      });
-    }
-    this.#o.onLive?.(call);
-    this.#voice.tellQueued(n, label, phase, key);
-    this.#dispatcher.add({
-      n,
-      execute: () => {
-        call.startedAt = this.#o.clock.now();
-        this.tally.start(n);
-        return this.#runner.execute(call);
-      },
-      settle: (outcome) => this.#settle(call, promptJson, outcome),
-    });
-  }
-
-  #settle(call: LiveCall, promptJson: string, told: CallOutcome): void {
-    const { backend, clock, limits } = this.#o;
-    const outcome = this.calls.judge(call.n, told);
-    const madeUp = call.backend?.madeUp ?? backend.madeUp;
-    this.tally.spend(madeUp ? costNothing(outcome.usage) : outcome.usage);
-    // One that no backend was asked for has cost nothing.
-    const outputUntold = outcome.kind === 'ok' && outcome.outputUntold;
-    this.#gate.end(call.n, outcome.usage, madeUp || outcome.attempts === 0, outputUntold);
-    if (outcome.kind === 'cancelled') {
-      this.tally.finish(call.n, 'no-result');
-      return this.#voice.tellFinished(call, { ...outcome, status: 'no-result' });
-    }
-    if (outcome.kind === 'failed' && outcome.shared) {
-      this.tally.finish(call.n, 'no-result', outcome.error);
-      this.#voice.tellFinished(call, { ...outcome, status: 'no-result' });
-      return this.#finish({ how: 'shared-failure', error: outcome.error });
-    }
-    const ok = outcome.kind === 'ok';
-    this.#journal.writeResult(call, outcome, {
-      promptJson,
-      backend: call.backend?.name ?? backend.name,
-      madeUp: madeUp || undefined,
-      endedAt: clock.now(),
-    });
-    const lastTry = ok && outcome.lastTry;
-    this.tally.finish(call.n, outcome.kind, ok ? undefined : outcome.error, lastTry);
-    this.#voice.tellFinished(call, { ...outcome, status: outcome.kind });
-    if (call.options?.depsPatterns !== undefined) void this.#checkDeps(call);
-    if (this.#end !== undefined) return;
-    if (ok && !madeUp && limits.budgetUsd != null && outcome.usage?.usd == null)
-      return this.#finish({
-        how: 'shared-failure',
-        error: explainUncounted(call, outcome.model ?? call.options?.model ?? this.#o.model),
-      });
-    const { name = 'Error', code, message } = ok ? { code: '', message: '' } : outcome.error;
-    const json = ok ? outcome.output : JSON.stringify({ name, code, message, tell: outcome.tell });
-    this.#batch.addOutcome(call.n, ok, json, outcome.usage?.outputTokens ?? 0, lastTry);
-  }
-
-  /** Files that a call depends on must not be written by the workflow itself: its key would not stand for them. */
-  async #checkDeps({ label, options }: LiveCall): Promise<void> {
-    const now = await this.#o.hashDeps(options?.depsPatterns ?? [], options?.cwd ?? null);
-    if (now.digest === options?.deps) return;
-    this.#voice.tell({
-      type: 'warning',
-      code: 'WF_DEPS_CHANGED',
-      message: `Files that deps of "${label}" names changed while it ran: a resume will take its answer for out of date.`,
-    });
-  }
-
-  #recordHit([, n, key, path, nth, label, phaseText, kept]: UpEvent & { 0: 'h' }): void {
-    const phase = phaseText === '' ? null : phaseText;
-    const result = this.#kept.get(kept);
-    if (result === undefined) return;
-    this.#journal.writeHit({ n, key, path, nth, label, phase, of: kept });
-    this.tally.see(n, label, phase, key);
-    this.tally.reuse(n, result);
-    this.#feeder?.delivered(kept);
-    this.#voice.tell({
-      type: 'call.finished',
-      n,
-      label,
-      phase,
-      status: 'ok',
-      reused: true,
-      from: result.from,
-      ...(result.worktrees === undefined ? {} : { worktrees: result.worktrees }),
-      ...(result.lastTry === undefined ? {} : { lastTry: result.lastTry }),
-      attempts: 0,
-      durationMs: 0,
-    });
   }
 
   #checkOwner(): boolean {

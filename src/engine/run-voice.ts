@@ -15,11 +15,19 @@ export interface RunVoice {
   tellQueued(n: number, label: string, phase: string | null, key: string): void;
   tellStarted(n: number, label: string, phase: string | null, attempt: number): void;
   tellFinished(call: LiveCall, end: FinishedCall): void;
+  /** A call that was given a recorded answer. */
+  tellReused(call: Told, answer: ReusedAnswer): void;
   /** A call that was never started: refused for its own text, or still in the queue when it was no longer wanted. */
-  tellUnstarted(
-    call: { n: number; label: string; phase: string | null },
-    end: { status: 'failed'; error: ErrorRecord } | { status: 'no-result' },
-  ): void;
+  tellUnstarted(call: Told, end: { status: 'failed'; error: ErrorRecord } | { status: 'no-result' }): void;
+}
+
+type Told = Pick<LiveCall, 'n' | 'label' | 'phase'>;
+
+/** `from`: the run that made the answer. */
+export interface ReusedAnswer {
+  from: string;
+  worktrees?: KeptWorktree[] | undefined;
+  lastTry?: true | undefined;
 }
 
 export interface FinishedCall {
@@ -44,6 +52,13 @@ export function createRunVoice(clock: Clock, listener: EventListener): RunVoice 
       tell({
         ...{ type: 'call.finished', n, label, phase, ...end },
         ...{ reused: false, from: null, attempts: 0, durationMs: 0 },
+      }),
+    tellReused: ({ n, label, phase }, { from, worktrees, lastTry }) =>
+      tell({
+        ...{ type: 'call.finished', n, label, phase, status: 'ok', reused: true, from },
+        ...(worktrees === undefined ? {} : { worktrees }),
+        ...(lastTry === undefined ? {} : { lastTry }),
+        ...{ attempts: 0, durationMs: 0 },
       }),
     tellFinished(call, end) {
       const { n, label, phase, startedAt } = call;

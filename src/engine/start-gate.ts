@@ -1,16 +1,10 @@
 /** What is asked before a call starts, beside its place in the queue: ceilings, free memory, the pipe's backlog. */
 import type { CallOutcome } from '../agents/execute-call.js';
 import { createBacklog } from './backlog.js';
-import { type Ceilings, createCeilings, type SpendingLimits } from './ceilings.js';
+import { type Ceilings, createCeilings } from './ceilings.js';
 import { createConfirmation } from './confirmation.js';
 import type { EngineOptions } from './engine-options.js';
 import { createMemoryFloor } from './memory-floor.js';
-
-export interface StartLimits extends SpendingLimits {
-  concurrency: number;
-  /** MB that must be free for a further call to start while others run. */
-  minFreeMemMb?: number | null | undefined;
-}
 
 export interface StartGate extends Pick<Ceilings, 'start' | 'report' | 'end'> {
   check(running: number): 'start' | 'wait' | CallOutcome;

@@ -2,17 +2,20 @@
 import { mapStack } from '../../script/map-stack.js';
 import type { SandboxError } from './frames.js';
 import type { IsolateHost } from './isolate-host.js';
-import type { LoopState } from './loop-state.js';
 import type { Cause } from './prelude/errors.js';
 
+/** Errors of child workflows; an error of a parent names one by its place here. */
+interface ChildErrors {
+  childErrors: SandboxError[];
+}
 type ToldError = Omit<SandboxError, 'origin' | 'cause' | 'filename'> & { origin?: number; cause?: ToldError };
 
 /** An error as the prelude told it, with the file whose stack it has and the child's error that it comes from. */
-export function readError(state: LoopState, host: IsolateHost, text: string): SandboxError {
+export function readError(state: ChildErrors, host: IsolateHost, text: string): SandboxError {
   return complete(state, host.filename, JSON.parse(text) as ToldError);
 }
 
-function complete(state: LoopState, filename: string, { origin, cause, ...told }: ToldError): SandboxError {
+function complete(state: ChildErrors, filename: string, { origin, cause, ...told }: ToldError): SandboxError {
   const error: SandboxError = { ...told, code: told.code || 'WF_SCRIPT_THREW', filename };
   const child = origin === undefined ? undefined : state.childErrors[origin];
   if (child !== undefined) error.origin = child;
@@ -21,7 +24,7 @@ function complete(state: LoopState, filename: string, { origin, cause, ...told }
 }
 
 /** Name, code, message and place of a child's error: no source text, no stack, no path. */
-export function causeForParent(state: LoopState, error: SandboxError): string {
+export function causeForParent(state: ChildErrors, error: SandboxError): string {
   const { name, message, ofCall } = error;
   const cause: Cause & { tell: 'throw' } = {
     name,
