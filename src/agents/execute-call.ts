@@ -214,7 +214,11 @@ function findStop(call: Call): CallOutcome | undefined {
 const stallError = (): BackendError =>
   new BackendError('stalled', 'The agent gave no sign of life for as long as the idle limit allows.');
 
-function succeed({ attempts, usage, outputUntold, session, misfits }: Call, output: string, model: string | undefined): CallOutcome {
+function succeed(
+  { attempts, usage, outputUntold, session, misfits }: Call,
+  output: string,
+  model: string | undefined,
+): CallOutcome {
   const outcome: CallOutcome = { kind: 'ok', output, usage, attempts };
   if (outputUntold) outcome.outputUntold = true;
   if (misfits === SCHEMA_TRIES - 1) outcome.lastTry = true;

@@ -45,7 +45,12 @@ function lastOutermost(text: string): { value: unknown } | undefined {
   }
   const last = pieces.at(-1)?.[1];
   // A part of another value, or of a string in it.
-  if (last !== undefined && !endsLine(text, last) && (closesMore(text, last) || closesMore(text, skipString(text, last - 1)))) return undefined;
+  if (
+    last !== undefined &&
+    !endsLine(text, last) &&
+    (closesMore(text, last) || closesMore(text, skipString(text, last - 1)))
+  )
+    return undefined;
   for (const [start, end] of pieces.slice(-MAX_TRIED).reverse()) {
     const found = parse(text.slice(start, end));
     if (found) return found;

@@ -8,7 +8,7 @@ import { isoTime } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
 import type { Counts } from '../shared/outcome.js';
 import { createDiskPatience, type DiskPatience } from './disk-patience.js';
-import { resumeCommandOf } from '../shared/resume-command.js';
+import { isScriptFault, resumeCommandOf } from '../shared/resume-command.js';
 import { explainEnd, type Outcome } from './explain-end.js';
 import type { PreparedRun } from './prepare-run.js';
 import type { RunResult } from './run-options.js';
@@ -100,20 +100,9 @@ async function writeRecording(
 }
 
 function resumeCommand({ record, given, prepared }: RunParts, outcome: Outcome): string {
-  // What the script itself did wrong is mended in the script, and without its name the stored one would run again.
-  const script = SCRIPT_FAULTS.has(outcome.cause) ? (given.script ?? pathFrom(prepared)) : undefined;
+  const script = isScriptFault(outcome.cause) ? (given.script ?? pathFrom(prepared)) : undefined;
   return resumeCommandOf(record.runId, given.runsDir, script);
 }
-
-const SCRIPT_FAULTS = new Set([
-  'WF_SCRIPT_THREW',
-  'WF_SCRIPT_SYNTAX',
-  'WF_RESULT_NOT_JSON',
-  'WF_DEADLOCK',
-  'WF_MISUSE',
-  'WF_TURN_TIMEOUT',
-  'WF_SCRIPT_MEMORY',
-]);
 
 const pathFrom = ({ scriptPath, places }: PreparedRun): string | undefined =>
   scriptPath === null ? undefined : relative(places.cwd, scriptPath);

@@ -9,6 +9,7 @@ import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { type Counts, type ErrorRecord, emptyCounts } from '../shared/outcome.js';
 import { findPlaces } from './prepare-run.js';
 import type { CallDetail, CallView } from './call-view.js';
+import { howToGoOn } from './how-to-go-on.js';
 import { readCalls } from './read-calls.js';
 import type { RunWorkflowOptions } from './run-options.js';
 
@@ -22,6 +23,8 @@ export interface RunView extends RunSummary {
   /** In call order. */
   calls: CallView[];
   notices: string[];
+  /** How to go on; `null` where nothing is left to do, the run has not ended, or no resume can go on from it. */
+  resumeCommand: string | null;
 }
 
 /**
@@ -59,19 +62,23 @@ export interface ReadRun extends RunView {
  * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`
  */
 export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
-  const { folder } = findRun(id, findPlaces(where).readFolders);
-  const { summary, state, foreign } = observeRun(folder);
+  const places = findPlaces(where);
+  const { folder } = findRun(id, places.readFolders);
+  const observed = observeRun(folder);
+  const { summary, state, foreign } = observed;
   if (foreign !== undefined) return viewForeign(summary, foreign);
   const { calls, notices, readDetail } = readCalls(folder, summary.status === 'running');
+  const counts = state === null ? countCalls(calls) : summary.counts;
   const problems = [summary.damaged, summary.unsupported].filter((text) => text !== undefined);
   return {
     ...summary,
-    ...(state === null ? { counts: countCalls(calls) } : {}),
+    counts,
     ...(state !== null && 'result' in state ? { result: state.result } : {}),
     ...(state?.error === undefined ? {} : { error: state.error }),
     phases: state?.phases ?? countPhases(calls),
     calls: calls.map(toView),
     notices: [...new Set([...problems, ...(state?.notices ?? []), ...notices])],
+    resumeCommand: howToGoOn(observed, places, where.runsDir, counts),
     details: calls,
     readDetail,
   };
@@ -110,6 +117,7 @@ function viewForeign(summary: RunSummary, foreign: ForeignRun): ReadRun {
       ...(summary.unsupported === undefined ? [] : [summary.unsupported]),
       ...(bad === 0 ? [] : [`The journal has ${bad} unreadable ${bad === 1 ? 'line' : 'lines'}.`]),
     ],
+    resumeCommand: null,
     details: calls,
     readDetail: (n) => calls.find((call) => call.n === n),
   };

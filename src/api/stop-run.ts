@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ObservedRun, observeRun } from '../runs/run-status.js';
 import { WfError } from '../shared/errors.js';
 import type { Counts, RunStatus } from '../shared/outcome.js';
-import { resumeCommandOf } from '../shared/resume-command.js';
+import { howToGoOn } from './how-to-go-on.js';
+import { findPlaces, type Places } from './prepare-run.js';
 import { askOwner, findOwnRun, isOver, type Where } from './reach-owner.js';
 
 export interface StopOptions extends Where {
@@ -41,7 +42,7 @@ export async function stopRun(id: string, options: StopOptions = {}): Promise<St
   const { runId, folder, run } = findOwnRun(id, options);
   const { drain, runsDir } = options;
   const report = (seen: ObservedRun, requested: StopReport['requested']): StopReport =>
-    describe(runId, seen, requested, runsDir);
+    describe(runId, seen, requested, findPlaces(options), runsDir);
   if (hasEnded(run)) return report(run, null);
   const isDrain = drain !== undefined && drain !== false;
   try {
@@ -70,11 +71,11 @@ function describe(
   runId: string,
   run: ObservedRun,
   requested: StopReport['requested'],
+  places: Places,
   runsDir: string | undefined,
 ): StopReport {
-  const { status, counts, noResume } = run.summary;
+  const { status, counts } = run.summary;
   const ended = isOver(run);
-  const isComplete = status === 'completed' && counts.failed + counts.noResult + counts.skipped === 0;
   return {
     runId,
     requested,
@@ -82,6 +83,6 @@ function describe(
     status,
     exitCode: run.state?.exitCode ?? null,
     counts,
-    resumeCommand: ended && !isComplete && noResume === undefined ? resumeCommandOf(runId, runsDir) : null,
+    resumeCommand: ended ? howToGoOn(run, places, runsDir) : null,
   };
 }

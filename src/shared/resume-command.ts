@@ -7,3 +7,16 @@ export const resumeCommandOf = (runId: string, runsDir?: string, script?: string
 
 const quoteWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+const SCRIPT_FAULTS = new Set([
+  'WF_SCRIPT_THREW',
+  'WF_SCRIPT_SYNTAX',
+  'WF_RESULT_NOT_JSON',
+  'WF_DEADLOCK',
+  'WF_MISUSE',
+  'WF_TURN_TIMEOUT',
+  'WF_SCRIPT_MEMORY',
+]);
+
+/** What the script itself did wrong is mended in its file, and without the file's name the stored copy would run again. */
+export const isScriptFault = (cause: string | undefined): boolean => cause !== undefined && SCRIPT_FAULTS.has(cause);

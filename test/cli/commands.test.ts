@@ -1,6 +1,7 @@
 /** The reading verbs, help and usage: shapes that programs rely on, and words that help people. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { runWf } from '../support/run-wf.js';
@@ -108,6 +109,29 @@ describe('wf ls', () => {
 });
 
 describe('wf show', () => {
+  it('after an error of the script names the file in which it is mended, from the folder where one stands; else the stored copy goes on', async () => {
+    const broken = workflow("await agent('A')\nthrow new Error('oops')");
+    const project = makeProject({ files: { 'flows/my flow.js': broken, 'deep/er/x': '' } });
+    const backend = makeFakeBackend(project, {});
+    await runWf(['run', 'flows/my flow.js', ...backend.flags], { project });
+    const id = newestRun(project);
+    const shown = async (cwd = project.dir) => {
+      const { stdout } = await runWf(['show', id], { project, cwd });
+      const run = JSON.parse((await runWf(['show', id, '--json'], { project, cwd })).stdout);
+      expect(stdout).toContain(`To go on: ${run.resumeCommand}\n`);
+      return run.resumeCommand;
+    };
+    expect(await shown()).toBe(`wf run 'flows/my flow.js' --resume-from ${id}`);
+    expect(await shown(join(project.dir, 'deep/er'))).toBe(`wf run '../../flows/my flow.js' --resume-from ${id}`);
+    writeFileSync(join(project.dir, 'flows/my flow.js'), workflow("return await agent('A')"));
+    const mended = await runWf(['run', 'flows/my flow.js', '--resume-from', id, ...backend.flags], { project });
+    expect([mended.code, backend.ledger.starts().length]).toEqual([0, 1]);
+    rmSync(join(project.dir, 'flows/my flow.js'));
+    expect(await shown()).toBe(`wf run --resume-from ${id}`);
+    const { stdout } = await runWf(['show', newestRun(project), '--json'], { project });
+    expect(JSON.parse(stdout).resumeCommand).toBe(null);
+  });
+
   it('R9 H7: one run and one call, for people and as JSON; by prefix, number, label and key', async () => {
     const project = makeProject({
       files: {

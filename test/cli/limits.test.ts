@@ -34,7 +34,9 @@ it('B-129 agents that tell what they read and not what they said: a budget of to
   const backend = makeShellAgent(project, { '*': { says: usageLine(300).replace(/,?"out":300/, '') } });
   const ended = await run(project, ['fan.js', ...backend.flags, '--budget', '1000', '--concurrency', '1']);
   expect(ended.result).toMatchObject({ answered: 3 });
-  const told = ended.stderr.match(/Call #1 told no output tokens, so the budget of 1000 output tokens cannot count it/g);
+  const told = ended.stderr.match(
+    /Call #1 told no output tokens, so the budget of 1000 output tokens cannot count it/g,
+  );
   expect(told).toHaveLength(1);
   expect(ended.state.notices).toContainEqual(expect.stringContaining('told no output tokens'));
 });

@@ -3,7 +3,6 @@ import { cleanLine } from '../../report/clean-line.js';
 import { describeWorktree } from '../../report/describe-event.js';
 import { describeReset } from '../../report/describe-reset.js';
 import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
-import { resumeCommandOf } from '../../shared/resume-command.js';
 
 /** `wf show`: what is recorded of a run, and no more than that. */
 export async function show(
@@ -14,13 +13,13 @@ export async function show(
   const { details, readDetail, ...run } = readWorkflowRun(id, { runsDir: flags.runsDir });
   const found = call === undefined ? undefined : readDetail(findCall(details, call).n);
   if (flags.json) process.stdout.write(`${JSON.stringify(found ?? run, null, 2)}\n`);
-  else process.stdout.write(found === undefined ? describeRun(run, flags.runsDir) : describeCall(found));
+  else process.stdout.write(found === undefined ? describeRun(run) : describeCall(found));
   return 0;
 }
 
 const row = (name: string, text: string): string => `${name.padEnd(10)} ${text}\n`;
 
-function describeRun(run: RunView, runsDir: string | undefined): string {
+function describeRun(run: RunView): string {
   let text = row('run', run.runId) + row('workflow', cleanLine(run.workflow)) + row('status', statusText(run));
   if (run.owner !== null)
     text += row('owner', `pid ${run.owner.pid} on ${run.owner.host}, last heartbeat ${run.owner.heartbeat}`);
@@ -59,7 +58,7 @@ function describeRun(run: RunView, runsDir: string | undefined): string {
     for (const kept of call.worktrees ?? []) text += `\nworktree of #${call.n}: ${describeWorktree(kept)}\n`;
   }
   for (const notice of run.notices) text += `\n! ${cleanLine(notice, 2000)}\n`;
-  return text + nextStep(run, runsDir);
+  return text + nextStep(run);
 }
 
 /** Says only what was observed: without a live owner and a recorded end a run is interrupted, whatever it was doing. */
@@ -109,9 +108,8 @@ function countUnstarted({ endedAt, counts, calls }: RunView): number {
   return calls.filter((call) => call.status === 'no-result' && call.startedAt === null).length;
 }
 
-function nextStep(run: RunView, runsDir: string | undefined): string {
-  const { noResult: open, failed, skipped } = run.counts;
-  if (run.status === 'completed' && open + failed + skipped === 0) return '';
+function nextStep(run: RunView): string {
+  const open = run.counts.noResult;
   if (run.status === 'running') return '';
   if (run.verdicts !== undefined) return '\nAnother engine made this run; go on from it with that engine.\n';
   const waited = countUnstarted(run);
@@ -122,7 +120,7 @@ function nextStep(run: RunView, runsDir: string | undefined): string {
       ? ''
       : `\n${cutOff} ${cutOff === 1 ? 'call has' : 'calls have'} no result recorded: what was done outside is not known. Look at the workspace first.`);
   if (run.noResume !== undefined) return `${look}\nNo resume can go on from it: ${cleanLine(run.noResume, 500)}\n`;
-  return `${look}\nTo go on: ${resumeCommandOf(run.runId, runsDir)}\n`;
+  return run.resumeCommand === null ? '' : `${look}\nTo go on: ${run.resumeCommand}\n`;
 }
 
 function describeCall(call: CallDetail): string {
