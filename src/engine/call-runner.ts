@@ -26,13 +26,15 @@ export interface CallRunner {
   idle(): Promise<void>;
 }
 
-/** @param report told what a call under way has used so far */
-export function createCallRunner(
-  options: EngineOptions,
-  voice: Pick<RunVoice, 'tell' | 'tellStarted'>,
-  report: (n: number, usage: CallUsage) => void,
-): CallRunner {
-  const { tell } = voice;
+export interface CallRunnerPorts {
+  tell: RunVoice['tell'];
+  /** A call is handed to its backend, for the first time or again. */
+  onAttempt(call: LiveCall, attempt: number): void;
+  /** What a call under way has used so far. */
+  report(n: number, usage: CallUsage): void;
+}
+
+export function createCallRunner(options: EngineOptions, { tell, onAttempt, report }: CallRunnerPorts): CallRunner {
   const controllers = new Map<number, AbortController>();
   /** Calls that were stopped only to be started again. */
   const again = new Set<number>();
@@ -148,11 +150,11 @@ export function createCallRunner(
         graceMs,
         maxAnswerBytes,
       };
-      const { n, label, phase } = call;
+      const { n, label } = call;
       const context = {
         signal: controller.signal,
         onEvent: (event: AgentEvent) => onEvent(call, model, event),
-        onAttempt: (attempt: number) => voice.tellStarted(n, label, phase, attempt),
+        onAttempt: (attempt: number) => onAttempt(call, attempt),
         onRetry: (kind: string, delayMs: number, attempt: number) =>
           tell({ type: 'call.retry', n, label, kind, delayMs, attempt }),
         onProcess: options.onProcess,

@@ -85,8 +85,14 @@ export class Engine {
           options.onProcess(pid);
         },
       },
-      this.#voice,
-      (n, usage) => this.#gate.report(n, usage),
+      {
+        tell: this.#voice.tell,
+        onAttempt: ({ n, label, phase }, attempt) => {
+          this.tally.execute(n);
+          this.#voice.tellStarted(n, label, phase, attempt);
+        },
+        report: (n, usage) => this.#gate.report(n, usage),
+      },
     );
     this.calls = createCallSteering({
       tally: this.tally,

@@ -73,7 +73,12 @@ export class Tally {
     const call = this.#calls.get(n);
     if (call === undefined) return;
     call.status = 'running';
-    call.executed = true;
+  }
+
+  /** It was handed to a backend. */
+  execute(n: number): void {
+    const call = this.#calls.get(n);
+    if (call !== undefined) call.executed = true;
   }
 
   reuse(n: number, answer: { outputTokens: number; usd: number | null; lastTry?: true }): void {

@@ -22,7 +22,7 @@ describe('a complete run replays without its backend', () => {
     const changed = await resume(project, first, '--args-text', '!');
     expect(changed.code).toBe(6);
     expect(changed.stderr).toMatch(/WF_BACKEND_SETUP[\s\S]*rules\.json/);
-    expect(readState(project)).toMatchObject({ counts: { reused: 1, noResult: 1 } });
+    expect(readState(project)).toMatchObject({ counts: { reused: 1, noResult: 1, executed: 0 } });
     project.write('rules.json', rules);
     expect(await resume(project, newestRun(project))).toMatchObject({ code: 0, stdout: 'from rules from rules\n' });
   });
