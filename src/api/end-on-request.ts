@@ -7,19 +7,22 @@ export interface RunEnder {
   drain(ms: number, exitCode?: number): void;
   /** What the process will end with, where the first who ended the run has named it. */
   readonly exitCode: number | undefined;
-  /** The run has ended: what is left of a drain's time keeps no process alive. */
+  /** The run has ended: what is left of a drain's time keeps no process alive, and a request that comes now is too late. */
   close(): void;
 }
 
 export function createRunEnder(engine: Engine, clock: Clock): RunEnder {
   let exitCode: number | undefined;
   const timers = new Set<() => void>();
+  let isClosed = false;
   return {
     cancel(code) {
+      if (isClosed) return;
       exitCode ??= code;
       engine.cancel();
     },
     drain(ms, code) {
+      if (isClosed) return;
       exitCode ??= code;
       const expired = new Promise<void>((resolve) => {
         timers.add(clock.after(ms, resolve));
@@ -30,6 +33,7 @@ export function createRunEnder(engine: Engine, clock: Clock): RunEnder {
       return exitCode;
     },
     close() {
+      isClosed = true;
       for (const cancel of timers) cancel();
     },
   };

@@ -1,8 +1,10 @@
 /** The library as its user gets it: the built `dist/index.js`, in this process. */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type * as Library from '../../src/index.js';
 import { expectNoProcessesLeft } from '../support/processes.js';
@@ -10,11 +12,11 @@ import { requireBuild } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { readState, THREE, workflow } from './cli-kit.js';
 
+const ENTRY = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'index.js')).href;
 let lib: typeof Library;
 beforeAll(async () => {
   requireBuild();
-  const entry = join(import.meta.dirname, '..', '..', 'dist', 'index.js');
-  lib = (await import(pathToFileURL(entry).href)) as typeof Library;
+  lib = (await import(ENTRY)) as typeof Library;
 });
 
 const whereOf = (project: TestProject) => ({ cwd: project.dir, home: project.home, env: project.env });
@@ -33,6 +35,25 @@ function makeShouting(answer: (request: Library.AgentRequest, context: Library.A
   });
   return { backend, asked };
 }
+
+describe('startWorkflow', () => {
+  it('C1 a drain or a cancel that comes when the run has ended keeps its process from nothing and changes no exit code', async () => {
+    const project = makeProject({ files: { 'flow.js': workflow("return await agent('x')") } });
+    const program = `import { startWorkflow } from ${JSON.stringify(ENTRY)};
+const run = await startWorkflow({ script: 'flow.js', backend: 'mock' });
+const { exitCode } = await run.done;
+run.drain(600_000, 143);
+run.cancel(130);
+console.log(exitCode, (await run.done).exitCode);`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: project.dir,
+      env: { ...project.env, HOME: project.home },
+      // The process would live as long as the drain has time.
+      timeout: 60_000,
+    });
+    expect(stdout).toBe('0 0\n');
+  }, 70_000);
+});
 
 describe('runWorkflow', () => {
   it('X4 the key that a call carries to its backend is the same for every version of wf: work goes on under it', async () => {
