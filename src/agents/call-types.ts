@@ -23,6 +23,8 @@ export interface CallContext {
   onAttempt(attempt: number): void;
   /** `attempt`: number of the attempt that will follow. */
   onRetry(kind: string, delayMs: number, attempt: number): void;
+  /** The outcome is decided, and what the backend keeps open for the call is being ended. */
+  onEnding?(): void;
   onProcess(pid: number): void;
   onProcessEnd(pid: number): void;
   /** Waits without holding a real clock in tests. Rejects when the signal aborts. */

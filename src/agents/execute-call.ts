@@ -76,6 +76,7 @@ export const executeCall: ExecuteCall = async (backend, request, policy, context
     return fail(call, new BackendError('failed', `The call could not be carried out: ${messageOf(error)}`));
   } finally {
     call.limits?.close();
+    context.onEnding?.();
     for (const end of call.ends) await end().catch(() => {});
   }
 };

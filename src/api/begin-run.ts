@@ -17,6 +17,7 @@ import { messageOf } from '../shared/errors.js';
 import { emptyCounts, emptyUsage } from '../shared/outcome.js';
 import { processStartTime } from '../shared/process-info.js';
 import { openNamedBackends } from './choose-run-backend.js';
+import { closeInTime } from './close-in-time.js';
 import { createRunEnder } from './end-on-request.js';
 import { finishRun } from './finish-run.js';
 import { freeMemory } from './free-memory.js';
@@ -192,16 +193,23 @@ export function beginRun(base: Beginning): RunHandle {
     const parts = (): RunParts => ({ ...base, ...shared, engine: running, guard, exitCode: ender.exitCode });
     const done = running
       .run()
-      .catch(
-        (error: unknown): EngineEnd => ({ how: 'failed', error: { code: 'WF_INTERNAL', message: messageOf(error) } }),
-      )
+      .catch((error: unknown): EngineEnd => {
+        // Whatever it was: nothing starts any more, and nothing of it keeps this process alive.
+        running.cancel();
+        sandbox.kill();
+        return { how: 'failed', error: { code: 'WF_INTERNAL', message: messageOf(error) } };
+      })
       .then(async (end) => {
         ended.abort();
         control.close();
         ender.close();
-        watch?.close();
+        try {
+          watch?.close();
+        } catch (error) {
+          warn('WF_NOTICE', `What the source run had could not be compared: ${messageOf(error)}.`);
+        }
         await worktrees.close((message) => warn('WF_NOTICE', message));
-        await named.close().catch((error: unknown) => warn('WF_BACKEND_CLOSE', messageOf(error)));
+        await closeInTime(named.close, clock).catch((error: unknown) => warn('WF_BACKEND_CLOSE', messageOf(error)));
         return finishRun(parts(), end);
       });
     given.signal?.addEventListener('abort', () => running.cancel(), { once: true, signal: ended.signal });

@@ -7,6 +7,7 @@ import { writeState } from '../runs/run-records.js';
 import { isoTime } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
 import type { Counts } from '../shared/outcome.js';
+import { closeInTime } from './close-in-time.js';
 import { createDiskPatience, type DiskPatience } from './disk-patience.js';
 import { isScriptFault, resumeCommandOf } from '../shared/resume-command.js';
 import { explainEnd, type Outcome } from './explain-end.js';
@@ -18,7 +19,7 @@ import { nameTheirWorktrees } from './worktrees-folder.js';
 export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunResult> {
   const { engine, journal, heartbeat, folder, record, claim, clock, given, notices } = parts;
   try {
-    await parts.backend.close();
+    await closeInTime(() => parts.backend.close(), clock);
   } catch (error) {
     notices.push(`The backend could not be closed: ${messageOf(error)}.`);
   }

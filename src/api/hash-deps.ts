@@ -59,6 +59,8 @@ async function findFiles(
     ignore: ['**/.git/**', '**/.claude/workflow-runs/**'],
     signal,
   });
+  // It resolves with what it has found so far.
+  signal.throwIfAborted();
   if (files.length > MAX_FILES) return `option deps names ${files.length} files; the limit is ${MAX_FILES}`;
   const outside = files.find((file) => !isInside(root, resolve(base, file)));
   if (outside !== undefined) return OUTSIDE;

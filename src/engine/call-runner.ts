@@ -38,6 +38,8 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
   const controllers = new Map<number, AbortController>();
   /** Calls that were stopped only to be started again. */
   const again = new Set<number>();
+  /** Calls whose outcome is decided, and that are not over yet. */
+  const ending = new Set<number>();
   const noMoreAttempts = new AbortController();
   const gates = new Map<string, RateGate>();
   const failures = new Map<string, number>();
@@ -157,6 +159,7 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
         onAttempt: (attempt: number) => onAttempt(call, attempt),
         onRetry: (kind: string, delayMs: number, attempt: number) =>
           tell({ type: 'call.retry', n, label, kind, delayMs, attempt }),
+        onEnding: () => void ending.add(n),
         onProcess: options.onProcess,
         onProcessEnd: options.onProcessEnd,
         sleep: pause,
@@ -169,6 +172,7 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
       let earlier: EarlierAttempts | undefined;
       for (;;) {
         const outcome = await executeCall(asked, request, policy, context, earlier);
+        ending.delete(n);
         if (!again.delete(n) || outcome.kind !== 'cancelled') {
           controllers.delete(n);
           if (outcome.usage !== undefined) {
@@ -196,7 +200,7 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
     },
     retry(n) {
       const controller = controllers.get(n);
-      if (controller === undefined || (controller.signal.aborted && !again.has(n))) return false;
+      if (controller === undefined || ((controller.signal.aborted || ending.has(n)) && !again.has(n))) return false;
       again.add(n);
       controller.abort();
       return true;

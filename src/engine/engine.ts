@@ -152,6 +152,8 @@ export class Engine {
     if (end.how !== 'shared-failure' && end.how !== 'drained') this.#runner.abortAll();
     await this.#dispatcher.idle();
     await this.#runner.idle();
+    // Who cancels waits for no look at files.
+    if (end.how !== 'cancelled' && end.how !== 'owner-lost') await this.#runCalls.idle();
     await sandbox.gone;
     for (const call of this.tally.queued) this.#voice.tellUnstarted(call, { status: 'no-result' });
     this.#batch.commit();
@@ -169,6 +171,8 @@ export class Engine {
   /** Another process owns the lineage: nothing more is written. */
   loseOwnership(): void {
     this.#finish({ how: 'owner-lost' });
+    // The new owner may make the same calls.
+    this.#runner.abortAll();
   }
 
   /** Nothing new starts; what runs may finish until `expire()` is called or nothing runs. */
@@ -176,10 +180,10 @@ export class Engine {
     this.#dispatcher.stop();
     this.calls.refuseRetries();
     await Promise.race([this.#dispatcher.idle().then(() => this.#rest()), expired]);
-    if (this.#end !== undefined) return;
     if (this.#dispatcher.running > 0) {
       // Marked before anybody is told to stop: should this process be killed now, the mark is on the disk.
-      this.#o.onDrainExpired();
+      if (this.#end === undefined) this.#o.onDrainExpired();
+      // Also where another end came first and still awaits what runs.
       this.#runner.abortAll();
     }
     this.#finish({ how: 'drained' });

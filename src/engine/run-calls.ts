@@ -27,6 +27,8 @@ export interface RunCalls {
   refuse(event: Told<'r'>): void;
   /** Nobody will hear its answer. */
   abandon(event: Told<'a'>): void;
+  /** Resolves when all is told of the calls that have ended. */
+  idle(): Promise<void>;
 }
 
 /** What of the run a call has to do with. */
@@ -50,6 +52,8 @@ export interface CallSurroundings {
 
 export function createRunCalls(options: EngineOptions, run: CallSurroundings): RunCalls {
   const { tally, voice, journal, batch, gate, dispatcher, runner } = run;
+  /** Looks at the files of `deps`. */
+  const checks = new Set<Promise<void>>();
 
   const settle = (call: LiveCall, promptJson: string, told: CallOutcome): void => {
     const outcome = run.steering.judge(call.n, told);
@@ -78,7 +82,10 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
     const lastTry = ok && outcome.lastTry;
     tally.finish(call.n, outcome.kind, ok ? undefined : outcome.error, lastTry);
     voice.tellFinished(call, { ...outcome, status: outcome.kind });
-    if (call.options?.depsPatterns !== undefined) void checkDeps(call);
+    if (call.options?.depsPatterns !== undefined) {
+      const check = checkDeps(call).finally(() => checks.delete(check));
+      checks.add(check);
+    }
     if (run.isEnding()) return;
     if (ok && !madeUp && options.limits.budgetUsd != null && outcome.usage?.usd == null) {
       const model = outcome.model ?? call.options?.model ?? options.model;
@@ -92,7 +99,8 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
   /** Files that a call depends on must not be written by the workflow itself: its key would not stand for them. */
   const checkDeps = async ({ label, options: given }: LiveCall): Promise<void> => {
     const now = await options.hashDeps(given?.depsPatterns ?? [], given?.cwd ?? null);
-    if (now.digest === given?.deps) return;
+    // At a run's end the look may have been cut off: then it has seen nothing.
+    if (now.digest === given?.deps || (now.digest === null && run.isEnding())) return;
     voice.warn(
       'WF_DEPS_CHANGED',
       `Files that deps of "${label}" names changed while it ran: a resume will take its answer for out of date.`,
@@ -158,6 +166,9 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
       if (tally.get(n) === undefined) tally.see(n, label, phase, '');
       tally.abandon(n);
       if (wasQueued) voice.tellUnstarted({ n, label, phase }, { status: 'no-result' });
+    },
+    async idle() {
+      await Promise.all(checks);
     },
   };
 }

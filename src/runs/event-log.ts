@@ -38,6 +38,15 @@ export function openEventLog(path: string): EventLog {
   let batch = '';
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
+  const giveUp = (): void => {
+    const last = fd;
+    fd = undefined;
+    try {
+      if (last !== undefined) closeSync(last);
+    } catch {
+      // The disk says only now that it has not taken all.
+    }
+  };
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
@@ -47,8 +56,7 @@ export function openEventLog(path: string): EventLog {
     try {
       bytes += writeSync(fd, text);
     } catch {
-      closeSync(fd);
-      fd = undefined;
+      giveUp();
     }
   };
   return {
@@ -62,8 +70,7 @@ export function openEventLog(path: string): EventLog {
     flush,
     close() {
       flush();
-      if (fd !== undefined) closeSync(fd);
-      fd = undefined;
+      giveUp();
     },
   };
 }

@@ -1,7 +1,7 @@
 /** `wf run`: stdout carries the result and nothing else, stderr what happens. */
 import { accessSync, constants, existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type RunHandle, type RunResult, startWorkflow } from '../../index.js';
+import { type RunEvent, type RunHandle, type RunResult, startWorkflow } from '../../index.js';
 import { createReporters } from '../../report/create-reporter.js';
 import { ownerOfStderr, parseReporterSpec } from '../../report/reporter-spec.js';
 import { writeToStream } from '../../report/write-text.js';
@@ -69,7 +69,12 @@ async function execute(
     },
   });
   try {
-    handle = await startWorkflow({ ...options, confirm, drainMs, onEvent: (event) => reporter.event(event) });
+    const onEvent = (event: RunEvent): void => {
+      reporter.event(event);
+      // Its outcome is recorded: a signal has nothing to end any more.
+      if (event.type === 'run.finished') signals.ended();
+    };
+    handle = await startWorkflow({ ...options, confirm, drainMs, onEvent });
     signals.started();
     return printResult(await handle.done, flags.output);
   } finally {
