@@ -141,7 +141,11 @@ async function tryOnce(call: Call): Promise<CallOutcome | undefined> {
   const stop = findStop(call);
   if (stop) return stop;
   if (limits?.stalled) return await prepareRetry(call, stallError());
-  if (!answer) return await prepareRetry(call, error as BackendError);
+  if (!answer) {
+    // An attempt that the end of the run kept from starting is no failure of the call.
+    const halt = error?.kind === 'cancelled' ? findHalt(call) : undefined;
+    return halt ?? (await prepareRetry(call, error as BackendError));
+  }
   if (usage?.outputTokens === 0 && !answer.outputUntold && answer.text.trim() !== '')
     context.onEvent({ type: 'progress', text: 'The backend reports 0 output tokens for an answer that has text.' });
   call.outputUntold = answer.outputUntold;

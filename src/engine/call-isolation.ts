@@ -15,7 +15,11 @@ export interface CallIsolation {
 export const needsWorktree = (backend: AgentBackend, call: LiveCall): boolean =>
   call.options?.isolation === 'worktree' && backend.capabilities.madeUp !== true;
 
-export function createCallIsolation(options: EngineOptions, tell: (event: UntimedEvent) => void): CallIsolation {
+export function createCallIsolation(
+  options: EngineOptions,
+  noMoreAttempts: AbortSignal,
+  tell: (event: UntimedEvent) => void,
+): CallIsolation {
   let worktrees: Promise<RunWorktrees> | undefined;
   const load = async (): Promise<RunWorktrees> => {
     const { createRunWorktrees } = await import('../agents/worktree/run-worktrees.js');
@@ -23,6 +27,7 @@ export function createCallIsolation(options: EngineOptions, tell: (event: Untime
     return createRunWorktrees(
       { ...options.worktrees(), onProcess, onProcessEnd },
       options.runId,
+      noMoreAttempts,
       ({ n, label }, news) => tell({ type: 'call.worktree', n, label, ...news }),
       (code, message) => tell({ type: 'warning', code, message }),
     );

@@ -108,7 +108,7 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
 
   const { warnOnce, tellUnenforced } = createUnenforcedVoice(options.definitions, tell);
 
-  const isolation = createCallIsolation(options, tell);
+  const isolation = createCallIsolation(options, noMoreAttempts.signal, tell);
   const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(options, ms, signal);
 
   const gateOf = (backend: AgentBackend): RateGate => {

@@ -24,6 +24,8 @@ export interface Isolation extends GitPlace {
   folder: string;
   runId: string;
   owner: WorktreeRecord['owner'];
+  /** Aborted when the run starts nothing more: a call whose worktree is ready only then is not asked. */
+  noMoreAttempts: AbortSignal;
   onOpened(repository: Repository): void;
   onMade(call: IsolatedName, worktree: Worktree): void;
   onKept(call: IsolatedName, kept: KeptWorktree): void;
@@ -102,6 +104,8 @@ export function isolateCall(backend: AgentBackend, isolation: Isolation, call: I
       async run(request, context) {
         const { cwd } = await prepare(request, context);
         if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');
+        // Making it takes long enough for the end of the run to be decided meanwhile.
+        if (isolation.noMoreAttempts.aborted) throw new BackendError('cancelled', 'The run starts nothing more.');
         working = true;
         failed = true;
         const answer = await backend.run({ ...request, cwd }, context).finally(() => {

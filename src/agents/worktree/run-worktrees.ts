@@ -31,6 +31,7 @@ export interface RunWorktrees {
 export function createRunWorktrees(
   place: WorktreePlace & Pick<GitPlace, 'onProcess' | 'onProcessEnd'>,
   runId: string,
+  noMoreAttempts: AbortSignal,
   tell: (call: IsolatedName, news: WorktreeNews) => void,
   warn: (code: string, message: string) => void,
 ): RunWorktrees {
@@ -57,6 +58,7 @@ export function createRunWorktrees(
   const isolation = {
     ...place,
     runId,
+    noMoreAttempts,
     onOpened(repository: Repository) {
       if (looked.has(repository.top)) return;
       looked.add(repository.top);
