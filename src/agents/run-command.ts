@@ -6,6 +6,7 @@ import { closeSync } from 'node:fs';
 import { callMarks, endMarked } from './end-marked.js';
 import { createTreeEnder } from './end-tree.js';
 import { ONE_WRITE, openInputFile } from './input-file.js';
+import { leaveUnreachable } from './leave-unreachable.js';
 
 export interface CommandStart {
   argv: readonly string[];
@@ -51,7 +52,9 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
     const { code } = (await child) as { code?: string };
     return { ...end, startError: code ?? 'unknown' };
   }
+  let giveUp = (): void => {};
   const exited = new Promise<void>((resolve) => {
+    giveUp = resolve;
     child.nodeChildProcess.once('exit', (exitCode, signal) => {
       end.exitCode = exitCode;
       end.signal = signal;
@@ -64,7 +67,10 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
 
   let stopping: Promise<void> | undefined;
   const stop = (graceMs: number): void => {
-    stopping ??= tree.terminate(graceMs);
+    stopping ??= tree
+      .terminate(graceMs)
+      .then(() => leaveUnreachable(child.nodeChildProcess, exited))
+      .then(giveUp);
   };
   const onAbort = (): void => stop(start.graceMs());
   if (start.signal.aborted) onAbort();

@@ -6,6 +6,7 @@ import { systemCode } from '../../shared/errors.js';
 import { createStderrReader } from '../command/read-stderr.js';
 import { callMarks, endMarked } from '../end-marked.js';
 import { createTreeEnder } from '../end-tree.js';
+import { leaveUnreachable } from '../leave-unreachable.js';
 
 export interface AgentStart {
   argv: readonly string[];
@@ -25,7 +26,7 @@ export interface AgentProcess {
   /** The last line for people on its stderr; empty when there was none. */
   readonly lastWords: string;
   /**
-   * Closes its stdin, then SIGTERM, then SIGKILL to all that is left. Never rejects.
+   * Closes its stdin, then SIGTERM, then SIGKILL to all that is left; what no signal reaches is left to itself. Never rejects.
    *
    * @param graceMs between the first and the last of these, read when the end starts
    */
@@ -80,6 +81,7 @@ export async function startAgentProcess(start: AgentStart): Promise<AgentProcess
     if (exit === undefined) await Promise.race([exited, sleep(Math.min(LEAVE_MS, graceMs), undefined, { ref: false })]);
     if (exit === undefined) await tree.terminate(graceMs);
     await tree.finish();
+    if (exit === undefined) await leaveUnreachable(child, exited);
     if (leftByItself) endMarked(callMarks(start.env));
     child.stdin.destroy();
     child.stdout.destroy();
