@@ -7,6 +7,7 @@ import { callMarks, endMarked } from './end-marked.js';
 import { createTreeEnder } from './end-tree.js';
 import { ONE_WRITE, openInputFile } from './input-file.js';
 import { leaveUnreachable } from './leave-unreachable.js';
+import { watchOutput } from './watch-output.js';
 
 export interface CommandStart {
   argv: readonly string[];
@@ -37,9 +38,6 @@ export interface CommandEnd {
   startError?: string;
 }
 
-/** After the leader's end its output is waited for as long as it flows, at most this long. */
-const DRAIN_MS = 1_000;
-const QUIET_MS = 100;
 const OVERFLOW_GRACE_MS = 500;
 
 export async function runCommand(start: CommandStart): Promise<CommandEnd> {
@@ -87,18 +85,16 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
     stop(OVERFLOW_GRACE_MS);
   });
   child.stderr.on('data', start.onStderr);
-  const drained = Promise.all(
-    [child.stdout, child.stderr].map((stream) => new Promise((done) => stream.once('close', done))),
-  );
+  const output = watchOutput([child.stdout, child.stderr], () => bytes);
   // A program need not read its input.
   child.stdin?.on('error', () => {});
   child.stdin?.end(start.input);
 
   try {
     await exited;
-    if (!stopping && !(await isDrained(drained, () => bytes))) {
+    if (!stopping && !(await output.isDrained())) {
       end.leftovers += await tree.finish();
-      await isDrained(drained, () => bytes);
+      await output.isDrained();
     }
     await stopping;
     const killed = await tree.finish();
@@ -136,24 +132,5 @@ function spawn({ execa }: typeof import('execa'), { argv, cwd, env, input }: Com
   } finally {
     // The program has its own by now.
     if (file !== undefined) closeSync(file);
-  }
-}
-
-/** True when the output has ended; false when it is open and nothing has come for a while. */
-async function isDrained(drained: Promise<unknown>, count: () => number): Promise<boolean> {
-  const end = performance.now() + DRAIN_MS;
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    for (let before = -1; before !== count() && performance.now() < end; ) {
-      before = count();
-      const quiet = new Promise<false>((resolve) => {
-        timer = setTimeout(resolve, QUIET_MS, false);
-      });
-      if (await Promise.race([drained.then(() => true), quiet])) return true;
-      clearTimeout(timer);
-    }
-    return false;
-  } finally {
-    clearTimeout(timer);
   }
 }

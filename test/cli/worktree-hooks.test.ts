@@ -1,13 +1,14 @@
 /** What hooks of the repository do to a call whose worktree is being made: they may take long, and leave something running. */
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { isAlive } from '../support/processes.js';
 import { startWf } from '../support/run-wf.js';
 import type { TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { readState, workflow } from './cli-kit.js';
-import { idOf, madeIn } from './support/runs.js';
-import { branchesOf, makeRepository, SHELL, treesOf } from './support/worktrees.js';
+import { idOf, madeIn, run } from './support/runs.js';
+import { branchesOf, isolatedFan, makeRepository, SHELL, treesOf } from './support/worktrees.js';
 
 function hook(project: TestProject, text: string): void {
   project.write('.git/hooks/post-checkout', `#!/bin/sh\n${text}\n`);
@@ -51,3 +52,14 @@ it('B-072 a call whose worktree is still being made when another one fails for a
   expect(madeIn(project, id).map(({ n, kind }) => [n, kind])).toEqual([[3, 'ok']]);
   expect([treesOf(project), branchesOf(project)]).toEqual([[], []]);
 }, 90_000);
+
+it('B-139 what a hook leaves running holds no call back, and is left alone', async () => {
+  const project = makeRepository({ 'a.txt': 'a' }, { leavesProcesses: true });
+  hook(project, 'sleep 120 & echo $! > "$HOME/left"');
+  project.write('flow.js', isolatedFan({ one: 'cat a.txt; echo x > a.txt' }));
+  const done = await run(project, ['flow.js', ...SHELL], { timeoutMs: 30_000 });
+  expect([done.code, done.result]).toEqual([0, ['a']]);
+  const left = Number(readFileSync(join(project.home, 'left'), 'utf8'));
+  expect(isAlive(left)).toBe(true);
+  expect(done.state.worktrees).toMatchObject([{ label: 'one', files: ['a.txt'] }]);
+}, 60_000);

@@ -1,5 +1,10 @@
-/** Runs git: without a prompt, without the optional locks, in one language, and away from any repository that the environment names. */
+/**
+ * Runs git: without a prompt, without the optional locks, in one language, and away from any repository that the environment
+ * names. What a hook leaves running and that holds the pipe is not waited for.
+ */
 import { createTreeEnder } from '../end-tree.js';
+import { leaveUnreachable } from '../leave-unreachable.js';
+import { watchOutput } from '../watch-output.js';
 
 /** What running git needs of its surroundings. */
 export interface GitPlace {
@@ -46,6 +51,8 @@ const LEADS_ELSEWHERE = new Set([
 
 const STANDARD_MS = 120_000;
 const GRACE_MS = 1_000;
+/** Longest output; beyond it git is stopped. */
+const MAX_BYTES = 100_000_000;
 
 /** Runs one git command to its end. Never rejects. */
 export async function runGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
@@ -58,9 +65,9 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
     extendEnv: false,
     detached: true,
     cleanup: false,
+    buffer: false,
     reject: false,
     stdin: 'ignore',
-    stripFinalNewline: false,
   });
   const { pid } = child;
   if (pid === undefined) {
@@ -68,23 +75,48 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
     return { ...end, startError: code ?? 'unknown' };
   }
   if (start.isLong) place.onProcess?.(pid);
+  let giveUp = (): void => {};
+  const exited = new Promise<void>((resolve) => {
+    giveUp = resolve;
+    child.nodeChildProcess.once('exit', (code) => {
+      end.code = code;
+      resolve();
+    });
+  });
   const tree = createTreeEnder(pid);
   let ending: Promise<void> | undefined;
   const stop = (): void => {
-    ending ??= tree.terminate(GRACE_MS);
+    ending ??= tree
+      .terminate(GRACE_MS)
+      .then(() => leaveUnreachable(child.nodeChildProcess, exited))
+      .then(giveUp);
   };
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  let bytes = 0;
+  const collect = (chunks: Buffer[], chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes <= MAX_BYTES) chunks.push(chunk);
+    else stop();
+  };
+  child.stdout.on('data', (chunk: Buffer) => collect(stdout, chunk));
+  child.stderr.on('data', (chunk: Buffer) => collect(stderr, chunk));
+  const output = watchOutput([child.stdout, child.stderr], () => bytes);
   const timer = setTimeout(stop, start.timeoutMs ?? STANDARD_MS);
   start.signal?.addEventListener('abort', stop, { once: true });
   if (start.signal?.aborted) stop();
   try {
-    const done = await child;
+    await exited;
+    await output.isDrained();
     await ending;
     // What was cut off is no answer, whatever exit code git found for it.
-    const code = ending === undefined && !done.isMaxBuffer ? (done.exitCode ?? null) : null;
-    return { ...end, code, stdout: done.stdout, stderr: done.stderr };
+    if (ending !== undefined) end.code = null;
+    return { ...end, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
   } finally {
     clearTimeout(timer);
     start.signal?.removeEventListener('abort', stop);
+    child.stdout.destroy();
+    child.stderr.destroy();
     if (start.isLong) place.onProcessEnd?.(pid);
   }
 }
