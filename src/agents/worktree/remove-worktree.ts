@@ -54,7 +54,11 @@ async function forget(
     await removeFiles(trash);
     renameSync(path, trash);
   }
-  const removed = await tryAgain(() => runGit(place, ['worktree', 'remove', '--force', path], { cwd: common }));
+  const remove = (...force: string[]) =>
+    tryAgain(() => runGit(place, ['worktree', 'remove', ...force, path], { cwd: common }));
+  let removed = await remove('--force');
+  // Git's own lock of one that it was making when it was killed.
+  if (/lock reason: initializing/.test(removed.stderr)) removed = await remove('--force', '--force');
   if (removed.code !== 0 && !/is not a working tree/.test(removed.stderr)) {
     throw new Error(`git did not remove the worktree ${path}: ${saidBy(removed)}`);
   }
