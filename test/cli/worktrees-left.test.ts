@@ -182,6 +182,8 @@ describe('wf doctor', () => {
     mkdirSync(join(folder, `.trash-${dead}-7`));
     const half = join(folder, `${dead}-8`);
     project.git('worktree', 'add', '-q', '--no-checkout', '-b', `wf/${dead}/8`, half);
+    // Git keeps one locked for as long as it makes it.
+    writeFileSync(project.path('.git', 'worktrees', `${dead}-8`, 'locked'), 'initializing');
     const before = foldersOf(project);
     const seen = await doctor(project);
     expect(seen.map(({ path, fixable }) => [path, fixable])).toEqual([
@@ -197,6 +199,7 @@ describe('wf doctor', () => {
     expect(foldersOf(project)).toEqual([`${dead}-1`, `${live}-1`].sort());
     expect(branchesOf(project)).toEqual([`wf/${dead}/1`, `wf/${live}/1`].sort());
     expect(treesOf(project)).toContain(join(project.root, 'mine'));
+    expect(treesOf(project)).not.toContain(half);
     // Another run comes to its end, and old ones are pruned, while the live one idles.
     project.write('short.js', isolatedFan({ short: 'echo short' }));
     const short = await run(project, ['short.js', ...SHELL, '--keep', '1']);
