@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { findSandboxLaunch } from '../dist/api/sandbox-launch.js';
 import { startWorkflow } from '../dist/index.js';
 import { bareLoop } from './bare-loop.mjs';
+import { median } from './median.mjs';
 import { startUp } from './start-up.mjs';
 import { wholeReplay } from './whole-replay.mjs';
 import { ANSWER, body, script, settingsIn } from './workload.mjs';
 
 const ROUNDS = process.argv.includes('--quick') ? 1 : 3;
 const folder = mkdtempSync(join(tmpdir(), 'wf-bench-'));
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
 async function run(options) {
   const marks = {};

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { median } from './median.mjs';
 import { timeNode, timeWf } from './run-cli.mjs';
 
 const HELLO = "export const meta = { name: 'hello', description: 'one call' }\nreturn await agent('hello')\n";
@@ -19,7 +20,6 @@ export function startUp(folder) {
       if (i > 0) times[name].push(ms);
     }
   }
-  const median = (values) => values.sort((a, b) => a - b)[5];
   const base = median(times.node);
   return [
     {

@@ -1,6 +1,7 @@
 // `wf run --resume-from` of 10,000 finished calls, from the start of its process to its end.
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { median } from './median.mjs';
 import { timeWf } from './run-cli.mjs';
 import { ANSWER, script } from './workload.mjs';
 
@@ -22,7 +23,6 @@ export function wholeReplay(folder) {
       version.push(timeWf(at, '--version'));
       replay.push(timeWf(at, 'run', '--resume-from', runId, ...words));
     }
-    const median = (values) => values.sort((a, b) => a - b)[2];
     return {
       name: `replay ${shape} ${CALLS}: the whole process beyond wf --version`,
       value: `${(median(replay) - median(version)).toFixed(0)} ms`,

@@ -6,7 +6,7 @@ import { closeSync } from 'node:fs';
 import { callMarks, endMarked } from './end-marked.js';
 import { createTreeEnder } from './end-tree.js';
 import { ONE_WRITE, openInputFile } from './input-file.js';
-import { leaveUnreachable } from './leave-unreachable.js';
+import { watchExit } from './watch-exit.js';
 import { watchOutput } from './watch-output.js';
 
 export interface CommandStart {
@@ -50,27 +50,11 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
     const { code } = (await child) as { code?: string };
     return { ...end, startError: code ?? 'unknown' };
   }
-  let giveUp = (): void => {};
-  const exited = new Promise<void>((resolve) => {
-    giveUp = resolve;
-    child.nodeChildProcess.once('exit', (exitCode, signal) => {
-      end.exitCode = exitCode;
-      end.signal = signal;
-      resolve();
-    });
-  });
+  const tree = createTreeEnder(pid);
+  const exit = watchExit(child.nodeChildProcess, tree);
   // Told first: from here on it ends with the engine.
   start.onProcess(pid);
-  const tree = createTreeEnder(pid);
-
-  let stopping: Promise<void> | undefined;
-  const stop = (graceMs: number): void => {
-    stopping ??= tree
-      .terminate(graceMs)
-      .then(() => leaveUnreachable(child.nodeChildProcess, exited))
-      .then(giveUp);
-  };
-  const onAbort = (): void => stop(start.graceMs());
+  const onAbort = (): void => exit.stop(start.graceMs());
   if (start.signal.aborted) onAbort();
   else start.signal.addEventListener('abort', onAbort, { once: true });
 
@@ -82,7 +66,7 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
     if (bytes <= start.maxBytes) return void chunks.push(chunk);
     end.overflow = true;
     chunks.length = 0;
-    stop(OVERFLOW_GRACE_MS);
+    exit.stop(OVERFLOW_GRACE_MS);
   });
   child.stderr.on('data', start.onStderr);
   const output = watchOutput([child.stdout, child.stderr], () => bytes);
@@ -91,15 +75,17 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
   child.stdin?.end(start.input);
 
   try {
-    await exited;
-    if (!stopping && !(await output.isDrained())) {
+    await exit.exited;
+    end.exitCode = exit.code;
+    end.signal = exit.signal;
+    if (!exit.stopping && !(await output.isDrained())) {
       end.leftovers += await tree.finish();
       await output.isDrained();
     }
-    await stopping;
+    await exit.stopping;
     const killed = await tree.finish();
-    if (!stopping) end.leftovers += killed;
-    if (!stopping && end.signal !== null) end.leftovers += endMarked(callMarks(start.env));
+    if (!exit.stopping) end.leftovers += killed;
+    if (!exit.stopping && end.signal !== null) end.leftovers += endMarked(callMarks(start.env));
   } finally {
     start.signal.removeEventListener('abort', onAbort);
     child.stdin?.destroy();

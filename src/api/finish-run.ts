@@ -6,7 +6,7 @@ import type { StateRecord } from '../runs/records.js';
 import { writeState } from '../runs/run-records.js';
 import { isoTime } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
-import type { Counts } from '../shared/outcome.js';
+import { isComplete } from '../shared/outcome.js';
 import { closeInTime } from './close-in-time.js';
 import { createDiskPatience, type DiskPatience } from './disk-patience.js';
 import { isScriptFault, resumeCommandOf } from '../shared/resume-command.js';
@@ -78,7 +78,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     ...(engine.tally.lastTries === undefined ? {} : { lastTries: engine.tally.lastTries }),
     ...(engine.tally.scriptErrors === undefined ? {} : { scriptErrors: engine.tally.scriptErrors }),
     durationMs: clock.now() - parts.startedAt,
-    ...(isComplete(outcome, counts) ? {} : { resumeCommand: resumeCommand(parts, outcome) }),
+    ...(isComplete(outcome.status, counts) ? {} : { resumeCommand: resumeCommand(parts, outcome) }),
   });
   parts.events.close();
   parts.guard?.close();
@@ -107,9 +107,6 @@ function resumeCommand({ record, given, prepared }: RunParts, outcome: Outcome):
 
 const pathFrom = ({ scriptPath, places }: PreparedRun): string | undefined =>
   scriptPath === null ? undefined : relative(places.cwd, scriptPath);
-
-const isComplete = (outcome: Outcome, counts: Counts): boolean =>
-  outcome.status === 'completed' && counts.failed + counts.noResult + counts.skipped === 0;
 
 function makeState(parts: RunParts, outcome: Outcome, endedAt: string, unwritten: number): StateRecord {
   const { engine, record, journal, notices } = parts;

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ObservedRun } from '../runs/run-status.js';
-import type { Counts } from '../shared/outcome.js';
+import { type Counts, isComplete } from '../shared/outcome.js';
 import { isScriptFault, resumeCommandOf } from '../shared/resume-command.js';
 import type { Places } from './prepare-run.js';
 
@@ -20,8 +20,8 @@ export function howToGoOn(
   counts: Counts = summary.counts,
 ): string | null {
   const { runId, status, noResume, verdicts } = summary;
-  const isComplete = status === 'completed' && counts.failed + counts.noResult + counts.skipped === 0;
-  if (status === 'running' || isComplete || noResume !== undefined || verdicts !== undefined) return null;
+  if (status === 'running' || isComplete(status, counts) || noResume !== undefined || verdicts !== undefined)
+    return null;
   const path = isScriptFault(state?.cause) ? (record?.script.path ?? null) : null;
   const file = path === null ? undefined : join(root, path);
   // Its run may lie in the runs folder of another project.

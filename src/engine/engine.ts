@@ -163,30 +163,28 @@ export class Engine {
 
   /** Ends the run at once: nothing starts, agents are told to stop, and what they still print is no answer. */
   cancel(): void {
-    this.#finish({ how: 'cancelled' });
-    // Also where another end came first and still awaits what runs.
-    this.#runner.abortAll();
+    this.#stop({ how: 'cancelled' });
   }
 
-  /** Another process owns the lineage: nothing more is written. */
+  /** Another process owns the lineage, and may make the same calls: nothing more is written. */
   loseOwnership(): void {
-    this.#finish({ how: 'owner-lost' });
-    // The new owner may make the same calls.
-    this.#runner.abortAll();
+    this.#stop({ how: 'owner-lost' });
   }
 
-  /** Nothing new starts; what runs may finish until `expire()` is called or nothing runs. */
+  /** Nothing new starts; what runs may finish until `expired` resolves. */
   async drain(expired: Promise<void>): Promise<void> {
     this.#dispatcher.stop();
     this.calls.refuseRetries();
     await Promise.race([this.#dispatcher.idle().then(() => this.#rest()), expired]);
-    if (this.#dispatcher.running > 0) {
-      // Marked before anybody is told to stop: should this process be killed now, the mark is on the disk.
-      if (this.#end === undefined) this.#o.onDrainExpired();
-      // Also where another end came first and still awaits what runs.
-      this.#runner.abortAll();
-    }
-    this.#finish({ how: 'drained' });
+    // Marked before anybody is told to stop: should this process be killed now, the mark is on the disk.
+    if (this.#dispatcher.running > 0 && this.#end === undefined) this.#o.onDrainExpired();
+    this.#stop({ how: 'drained' });
+  }
+
+  /** Also where another end came first and still awaits what runs: that is stopped. */
+  #stop(end: EngineEnd): void {
+    this.#finish(end);
+    this.#runner.abortAll();
   }
 
   /** The script has taken what it was given: it may have come to its end with it. */

@@ -57,11 +57,11 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
 
   const settle = (call: LiveCall, promptJson: string, told: CallOutcome): void => {
     const outcome = run.steering.judge(call.n, told);
-    const backend = call.backend ?? { name: options.backend.name, madeUp: options.backend.madeUp };
+    const backend = call.backend ?? options.backend;
     const { madeUp } = backend;
     tally.spend(madeUp ? costNothing(outcome.usage) : outcome.usage);
-    // One that no backend was asked for has cost nothing.
     const outputUntold = outcome.kind === 'ok' && outcome.outputUntold;
+    // One that no backend was asked for has cost nothing.
     gate.end(call.n, outcome.usage, madeUp || outcome.attempts === 0, outputUntold);
     if (outcome.kind === 'cancelled') {
       tally.finish(call.n, 'no-result');
@@ -109,7 +109,7 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
 
   return {
     dispatch([, n, key, path, nth, label, phaseText, prompt, opts]) {
-      const phase = phaseText === '' ? null : phaseText;
+      const phase = phaseText || null;
       const given = (opts ?? undefined) as CallOptions | undefined;
       const call: LiveCall = {
         n,
@@ -143,7 +143,7 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
       });
     },
     recordHit([, n, key, path, nth, label, phaseText, kept]) {
-      const phase = phaseText === '' ? null : phaseText;
+      const phase = phaseText || null;
       const result = run.kept.get(kept);
       if (result === undefined) return;
       journal.writeHit({ n, key, path, nth, label, phase, of: kept });

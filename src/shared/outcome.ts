@@ -93,6 +93,10 @@ export type ScriptErrors = {
   first: ErrorRecord[];
 };
 
+/** Every call that the script still waited for has an answer: there is nothing to go on with. */
+export const isComplete = (status: RunStatus, counts: Counts): boolean =>
+  status === 'completed' && counts.failed + counts.noResult + counts.skipped === 0;
+
 export const emptyCounts = (): Counts => ({
   calls: 0,
   ok: 0,

@@ -3,7 +3,7 @@
  * names. What a hook leaves running and that holds the pipe is not waited for.
  */
 import { createTreeEnder } from '../end-tree.js';
-import { leaveUnreachable } from '../leave-unreachable.js';
+import { watchExit } from '../watch-exit.js';
 import { watchOutput } from '../watch-output.js';
 
 /** What running git needs of its surroundings. */
@@ -75,22 +75,8 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
     return { ...end, startError: code ?? 'unknown' };
   }
   if (start.isLong) place.onProcess?.(pid);
-  let giveUp = (): void => {};
-  const exited = new Promise<void>((resolve) => {
-    giveUp = resolve;
-    child.nodeChildProcess.once('exit', (code) => {
-      end.code = code;
-      resolve();
-    });
-  });
-  const tree = createTreeEnder(pid);
-  let ending: Promise<void> | undefined;
-  const stop = (): void => {
-    ending ??= tree
-      .terminate(GRACE_MS)
-      .then(() => leaveUnreachable(child.nodeChildProcess, exited))
-      .then(giveUp);
-  };
+  const exit = watchExit(child.nodeChildProcess, createTreeEnder(pid));
+  const stop = (): void => exit.stop(GRACE_MS);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   let bytes = 0;
@@ -106,12 +92,12 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
   start.signal?.addEventListener('abort', stop, { once: true });
   if (start.signal?.aborted) stop();
   try {
-    await exited;
+    await exit.exited;
     await output.isDrained();
-    await ending;
+    await exit.stopping;
     // What was cut off is no answer, whatever exit code git found for it.
-    if (ending !== undefined) end.code = null;
-    return { ...end, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
+    const code = exit.stopping === undefined ? exit.code : null;
+    return { ...end, code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
   } finally {
     clearTimeout(timer);
     start.signal?.removeEventListener('abort', stop);
