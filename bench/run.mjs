@@ -22,7 +22,7 @@ async function run(options) {
     onEvent: (event) => {
       if (event.type === 'run.started') marks.start = performance.now();
       if (event.type.startsWith('call.') && marks.first === undefined) marks.first = performance.now();
-      if (event.type.startsWith('call.')) marks.last = performance.now();
+      if (event.type === 'log') marks.last = performance.now();
     },
     ...options,
   });
@@ -55,9 +55,9 @@ const row = (name, value, aim) => {
 
 console.log(`node ${process.version}, ${process.platform}-${process.arch}, ${ROUNDS} rounds, medians`);
 const { addons } = findSandboxLaunch(process.env);
-const spent = { seq: {}, wide: {} };
+const spent = { seq: {}, some: {}, wide: {} };
 const runs = {};
-for (const shape of ['seq', 'wide']) {
+for (const shape of ['seq', 'some', 'wide']) {
   for (const n of [1000, 10_000]) {
     const ours = [];
     const floor = [];

@@ -5,8 +5,8 @@
  */
 import { availableParallelism } from 'node:os';
 
-/** A script that makes its next call takes a third of that. */
-const MOMENT_MS = 0.3;
+/** A script that makes its next call takes a tenth of that. */
+const MOMENT_MS = 1;
 
 export interface Wakefulness {
   /** An answer went out. */

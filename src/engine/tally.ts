@@ -30,8 +30,6 @@ const SCRIPT_ERRORS_KEPT = 5;
 
 export class Tally {
   readonly #calls = new Map<number, Seen>();
-  /** Number of the last call that was answered, by key. */
-  readonly #answered = new Map<string, number>();
   readonly #usage = emptyUsage();
   readonly #phases: (string | null)[] = [];
   readonly #scriptErrors: ScriptErrors = { count: 0, first: [] };
@@ -86,7 +84,6 @@ export class Tally {
     if (call === undefined) return;
     call.status = 'ok';
     call.reused = true;
-    this.#noteAnswer(call);
     if (answer.lastTry) this.#lastTries.push({ n, label: call.label });
     this.#usage.savedOutputTokens += answer.outputTokens;
     if (answer.usd !== null) this.#usage.savedUsd = (this.#usage.savedUsd ?? 0) + answer.usd;
@@ -98,8 +95,7 @@ export class Tally {
     if (call === undefined) return;
     if (lastTry) this.#lastTries.push({ n, label: call.label });
     call.status = status;
-    if (status === 'ok') this.#noteAnswer(call);
-    else call.callsAtEnd = this.#calls.size;
+    if (status !== 'ok') call.callsAtEnd = this.#calls.size;
     if (cause !== undefined) {
       call.code = cause.code;
       call.message = cause.message;
@@ -173,25 +169,47 @@ export class Tally {
 
   get failures(): Failure[] {
     const failures: Failure[] = [];
+    const isRecovered = this.#findRecovered();
     for (const call of this.#calls.values()) {
       if (call.status !== 'failed' && call.code === '') continue;
       const { n, label, phase, status, code, message } = call;
-      failures.push({ n, label, phase, status, code, message, recovered: this.#isRecovered(call) });
+      failures.push({
+        n,
+        label,
+        phase,
+        status,
+        code,
+        message,
+        recovered: call.status === 'failed' && isRecovered(call),
+      });
     }
     return failures;
   }
 
-  #noteAnswer(call: Seen): void {
-    this.#answered.set(call.key, Math.max(call.n, this.#answered.get(call.key) ?? 0));
-  }
-
-  /** A later call asked the same and got its answer. Equal calls that ran beside it do not stand for it. */
-  #isRecovered(call: Seen): boolean {
-    return call.status === 'failed' && call.key !== '' && (this.#answered.get(call.key) ?? 0) > call.callsAtEnd;
+  /**
+   * Asks whether a later call than the failed one asked the same and got its answer. Equal calls that ran beside it do not
+   * stand for it. Answers are gathered only when it is asked: most runs have no failed call.
+   */
+  #findRecovered(): (failed: Seen) => boolean {
+    /** Number of the last call that was answered, by key. */
+    let answered: Map<string, number> | undefined;
+    const gather = (): Map<string, number> => {
+      const last = new Map<string, number>();
+      for (const { status, key, n } of this.#calls.values()) {
+        if (status === 'ok') last.set(key, Math.max(n, last.get(key) ?? 0));
+      }
+      return last;
+    };
+    return ({ key, callsAtEnd }) => {
+      if (key === '') return false;
+      answered ??= gather();
+      return (answered.get(key) ?? 0) > callsAtEnd;
+    };
   }
 
   #count(wanted: (call: Seen) => boolean): Counts {
     const counts = emptyCounts();
+    const isRecovered = this.#findRecovered();
     for (const call of this.#calls.values()) {
       if (!wanted(call)) continue;
       counts.calls++;
@@ -199,7 +217,7 @@ export class Tally {
       if (call.executed) counts.executed++;
       if (call.status === 'ok') counts.ok++;
       else if (call.status === 'skipped') counts.skipped++;
-      else if (call.status === 'failed') counts[this.#isRecovered(call) ? 'recovered' : 'failed']++;
+      else if (call.status === 'failed') counts[isRecovered(call) ? 'recovered' : 'failed']++;
       else if (call.abandoned) counts.abandoned++;
       else if (call.status === 'no-result') counts.noResult++;
     }

@@ -17,14 +17,15 @@ export const realClock: Clock = {
   },
 };
 
-let lastMs = Number.NaN;
-let lastText = '';
+/** The times of the last two texts: a line tells when its call began and when it ended. */
+let newer = { ms: Number.NaN, text: '' };
+let older = newer;
 
 /** ISO 8601 UTC. Many events share a millisecond, and the text costs more than the look. */
 export function isoTime(ms: number): string {
-  if (ms !== lastMs) {
-    lastMs = ms;
-    lastText = new Date(ms).toISOString();
-  }
-  return lastText;
+  if (ms === newer.ms) return newer.text;
+  const found = ms === older.ms ? older : { ms, text: new Date(ms).toISOString() };
+  older = newer;
+  newer = found;
+  return found.text;
 }

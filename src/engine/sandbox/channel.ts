@@ -1,6 +1,8 @@
 /** Blocking reads and writes on the sandbox's one pipe: this process has nothing else to do. */
 import { readSync, writeSync } from 'node:fs';
+import { getBuiltinModule } from 'node:process';
 import { systemCode } from '../../shared/errors.js';
+import { createWakefulRead } from './wakeful-read.js';
 
 const FD = 3;
 const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -19,7 +21,34 @@ function retry(work: () => number): number {
   }
 }
 
-export const readSome = (target: Buffer): number => retry(() => readSync(FD, target, 0, target.length, null));
+/**
+ * Node has no public way to switch a descriptor that was inherited, but its streams have, and have had it for long.
+ * Loaded when it is needed: most runs never have a quick answer.
+ */
+function openSwitch(): (yes: boolean) => boolean {
+  try {
+    const { Socket } = getBuiltinModule('node:net');
+    const socket = new Socket({ fd: FD, readable: false, writable: false });
+    const handle = (socket as unknown as { _handle: { setBlocking(yes: boolean): number } })._handle;
+    return (yes) => handle.setBlocking(yes) === 0;
+  } catch {
+    return () => false;
+  }
+}
+
+let setBlocking: ((yes: boolean) => boolean) | undefined;
+const readNow = (target: Buffer): number => readSync(FD, target, 0, target.length, null);
+
+export const readSome = createWakefulRead({
+  cores: () => getBuiltinModule('node:os').availableParallelism(),
+  now: () => performance.now(),
+  read: (target) => retry(() => readNow(target)),
+  readNow,
+  setBlocking(yes) {
+    setBlocking ??= openSwitch();
+    return setBlocking(yes);
+  },
+});
 
 export function writeAll(text: string): void {
   const bytes = Buffer.from(text);

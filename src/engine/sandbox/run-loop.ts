@@ -37,6 +37,7 @@ export function runLoop(main: IsolateHost, ports: LoopPorts): LoopEnd | undefine
     }
     const live = nextLive();
     if (live !== undefined) {
+      state.up.share(state.open.size);
       deliverLive(state, live);
       continue;
     }
@@ -131,7 +132,7 @@ function dispatch(state: LoopState): void {
   for (const call of state.waiting) {
     if (call.done) continue;
     const { prompt, options } = call;
-    state.up.addText(`["c",${placeText(call)},${prompt},${options === undefined ? 'null' : JSON.stringify(options)}]`);
+    state.up.addCall(`["c",${placeText(call)},${prompt},${options === undefined ? 'null' : JSON.stringify(options)}]`);
     state.up.flushIfDue();
     call.prompt = '';
   }
