@@ -2,7 +2,7 @@ import { AGENT_OPTIONS } from '../../../shared/agent-options.js';
 import { type Answer, waitFor } from './calls.js';
 import { type Cause, describe, engineCause, makeError, misuse } from './errors.js';
 import { config, hostCall } from './host.js';
-import { codeAt, freeze, G, isArray, keys, lock, parse, SafeMap, stringify, textSlice } from './primordials.js';
+import { freeze, G, isArray, keys, lock, parse, SafeMap, stringify, textSlice } from './primordials.js';
 import { currentPhase } from './phase.js';
 import { currentPath } from './place.js';
 import { plain } from './plain.js';
@@ -44,22 +44,24 @@ const LABEL = 60;
 
 /** The beginning of the prompt on one line. By hand: a regular expression would run methods that a script can patch. */
 function labelOf(prompt: string): string {
-  const label = isOneLine(prompt) ? textSlice(prompt, 0, LABEL) : joinLines(prompt);
-  const last = codeAt(label, label.length - 1);
+  const start = textSlice(prompt, 0, LABEL);
+  const label = isOneLine(start) ? start : joinLines(prompt);
+  const last = label[label.length - 1] as string;
   // No space at the end, and no half of a character.
-  return last === 32 || (last >= 0xd800 && last <= 0xdbff) ? textSlice(label, 0, label.length - 1) : label;
+  return last === ' ' || (last >= '\ud800' && last <= '\udbff') ? textSlice(label, 0, label.length - 1) : label;
 }
 
-const isSpace = (code: number): boolean =>
-  code <= 32 || code === 0xa0 || code === 0x2028 || code === 0x2029 || code === 0xfeff;
+/** Of one code unit. */
+const isSpace = (unit: string): boolean =>
+  unit <= ' ' || (unit >= '\xa0' && (unit === '\xa0' || unit === '\u2028' || unit === '\u2029' || unit === '\ufeff'));
 
 /** Most prompts begin as their label does. */
-function isOneLine(prompt: string): boolean {
-  let before = 32;
-  for (let i = 0; i < prompt.length && i < LABEL; i++) {
-    const code = codeAt(prompt, i);
-    if (isSpace(code) && (code !== 32 || before === 32)) return false;
-    before = code;
+function isOneLine(start: string): boolean {
+  let before = ' ';
+  for (let i = 0; i < start.length; i++) {
+    const unit = start[i] as string;
+    if (unit === ' ' ? before === ' ' : isSpace(unit)) return false;
+    before = unit;
   }
   return true;
 }
@@ -67,9 +69,9 @@ function isOneLine(prompt: string): boolean {
 function joinLines(prompt: string): string {
   let label = '';
   for (let i = 0; i < prompt.length && i < 400 && label.length < LABEL; i++) {
-    const code = codeAt(prompt, i);
-    if (!isSpace(code)) label += prompt[i];
-    else if (label !== '' && codeAt(label, label.length - 1) !== 32) label += ' ';
+    const unit = prompt[i] as string;
+    if (!isSpace(unit)) label += unit;
+    else if (label !== '' && label[label.length - 1] !== ' ') label += ' ';
   }
   return label;
 }

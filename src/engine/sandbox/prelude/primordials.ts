@@ -58,10 +58,9 @@ export class SafeWeakMap<K extends object, V> {
 }
 
 const SP = String.prototype;
-const { slice, startsWith, charCodeAt } = SP;
+const { slice, startsWith } = SP;
 export const textSlice = (text: string, from: number, to?: number): string => apply(slice, text, [from, to]);
 export const textStartsWith = (text: string, start: string): boolean => apply(startsWith, text, [start]);
-export const codeAt = (text: string, index: number): number => apply(charCodeAt, text, [index]);
 
 const { isPrototypeOf } = Object.prototype;
 /** `instanceof` that a script cannot bend. */
