@@ -14,6 +14,7 @@ export {
   BackendError,
   type BackendErrorKind,
   defineBackend,
+  type LeftProcess,
   type Permission,
 } from './agents/backend.js';
 export { parseCommandLine } from './agents/command/parse-command-line.js';

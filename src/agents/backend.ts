@@ -120,6 +120,12 @@ export type AgentEvent =
   /** What the agent could not be held to, or did not do as asked; each text is told once a run. */
   | { type: 'warning'; text: string };
 
+/** A process that could not be ended. `startTime`: the kernel's own mark, which tells it from a later one of the same pid. */
+export interface LeftProcess {
+  pid: number;
+  startTime: string;
+}
+
 export interface AgentRunContext {
   /** Aborted when the call must stop; the backend ends everything that it started and rejects with kind `cancelled`. */
   readonly signal: AbortSignal;
@@ -130,7 +136,8 @@ export interface AgentRunContext {
   onEvent(event: AgentEvent): void;
   /** Names each process that the backend starts, so that the guard can end it when the engine is gone. */
   onProcess(pid: number): void;
-  onProcessEnd(pid: number): void;
+  /** @param left what of its tree is still there although all was done to end it */
+  onProcessEnd(pid: number, left?: readonly LeftProcess[]): void;
   /**
    * Ends what the backend keeps open between the attempts of this call: called once when the call is over, whatever its
    * outcome, and awaited before the outcome is told.

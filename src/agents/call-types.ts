@@ -1,6 +1,6 @@
 /** What a call is carried out with, and what it can come to. */
 import type { CallUsage, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
-import type { AgentBackend, AgentEvent, AgentRequest } from './backend.js';
+import type { AgentBackend, AgentEvent, AgentRequest, AgentRunContext } from './backend.js';
 import type { Mask } from './mask-secrets.js';
 import type { RateGate } from './rate-gate.js';
 
@@ -26,7 +26,7 @@ export interface CallContext {
   /** The outcome is decided, and what the backend keeps open for the call is being ended. */
   onEnding?(): void;
   onProcess(pid: number): void;
-  onProcessEnd(pid: number): void;
+  onProcessEnd: AgentRunContext['onProcessEnd'];
   /** Waits without holding a real clock in tests. Rejects when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Shared by all calls of the backend: holds them while it asks for fewer requests. */

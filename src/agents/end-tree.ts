@@ -16,6 +16,8 @@ export interface TreeEnder {
   terminate(graceMs: number): Promise<void>;
   /** SIGKILL to whatever is left. Gives how many processes that were. */
   finish(): Promise<number>;
+  /** What was still there when all was done to end it: no signal of ours reaches it, or it is stuck in the kernel. */
+  readonly left: readonly ProcessEntry[];
 }
 
 const FIRST_LOOK_MS = 10;
@@ -28,6 +30,7 @@ export function createTreeEnder(pid: number): TreeEnder {
   const startTime = processStartTime(pid);
   // Members with a session of their own cannot be found any more once their parent has gone.
   const known = new Map<number, string>();
+  let left: readonly ProcessEntry[] = [];
   const options: TreeOptions = { startTime, known };
 
   const look = (): ProcessEntry[] => {
@@ -43,8 +46,12 @@ export function createTreeEnder(pid: number): TreeEnder {
     }
   };
   const finish = async (): Promise<number> => {
-    const killed = killProcessTree(pid, 'SIGKILL', options).length;
-    if (killed > 0) await waitWhile((members) => members.length > 0, VANISH_MS);
+    const members = look();
+    const isNews = members.some((member) => !left.some((other) => isSame(member, other)));
+    const killed = members.length > 0 ? killProcessTree(pid, 'SIGKILL', options).length : 0;
+    // What did not vanish the first time is not waited for again.
+    if (killed > 0 && isNews) await waitWhile((still) => still.length > 0, VANISH_MS);
+    left = members.length > 0 ? look() : [];
     return killed;
   };
 
@@ -58,5 +65,11 @@ export function createTreeEnder(pid: number): TreeEnder {
       await finish();
     },
     finish,
+    get left() {
+      return left;
+    },
   };
 }
+
+const isSame = (one: ProcessEntry, other: ProcessEntry): boolean =>
+  one.pid === other.pid && one.startTime === other.startTime;

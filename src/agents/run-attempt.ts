@@ -58,7 +58,7 @@ export function runAttempt(
         context.onEvent(told);
       },
       onProcess: (pid) => context.onProcess(pid),
-      onProcessEnd: (pid) => context.onProcessEnd(pid),
+      onProcessEnd: (pid, left) => context.onProcessEnd(pid, left),
       onCallEnd,
     };
     const finish = (result: AgentAnswer | BackendError): void => {

@@ -3,6 +3,7 @@
  * running and that holds the pipe is not waited for.
  */
 import { closeSync } from 'node:fs';
+import type { AgentRunContext } from './backend.js';
 import { callMarks, endMarked } from './end-marked.js';
 import { createTreeEnder } from './end-tree.js';
 import { ONE_WRITE, openInputFile } from './input-file.js';
@@ -23,7 +24,7 @@ export interface CommandStart {
   onStdout?(chunk: Buffer): void;
   onStderr(chunk: Buffer): void;
   onProcess(pid: number): void;
-  onProcessEnd(pid: number): void;
+  onProcessEnd: AgentRunContext['onProcessEnd'];
 }
 
 export interface CommandEnd {
@@ -91,7 +92,7 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
     child.stdin?.destroy();
     child.stdout.destroy();
     child.stderr.destroy();
-    start.onProcessEnd(pid);
+    start.onProcessEnd(pid, tree.left);
   }
   if (!end.overflow) end.stdout = Buffer.concat(chunks);
   return end;

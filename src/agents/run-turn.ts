@@ -60,7 +60,7 @@ export async function runTurn(start: TurnStart, context: AgentRunContext): Promi
       onStdout: (chunk) => lines.push(chunk),
       onStderr: (chunk) => keep(decoder.decode(chunk, { stream: true })),
       onProcess: (pid) => context.onProcess(pid),
-      onProcessEnd: (pid) => context.onProcessEnd(pid),
+      onProcessEnd: (pid, left) => context.onProcessEnd(pid, left),
     });
     lines.end();
     if (end.startError !== undefined) throw describeStartFailure(name, end.startError, start.cwd);

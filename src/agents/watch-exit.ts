@@ -39,7 +39,7 @@ export function watchExit(child: ChildProcess, tree: TreeEnder): WatchedExit {
     stop(graceMs) {
       stopping ??= tree
         .terminate(graceMs)
-        .then(() => leaveUnreachable(child, exited))
+        .then(() => leaveUnreachable(child, tree, exited))
         .then(giveUp);
     },
     get stopping() {

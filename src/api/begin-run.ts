@@ -27,6 +27,7 @@ import { describeSpentBudget } from './limit-changes.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { type ResumeNotices, watchResume } from './resume-notices.js';
 import type { Beginning, RunHandle, RunParts } from './run-parts.js';
+import { watchRunProcesses } from './run-processes.js';
 import { serveControl } from './serve-control.js';
 import { startedEvent } from './started-event.js';
 import { takeOver } from './take-over.js';
@@ -102,17 +103,18 @@ export function beginRun(base: Beginning): RunHandle {
     const openGuard = (): Guard => {
       if (guard !== undefined) return guard;
       guard = startGuard({ nodePath: process.execPath });
-      if (sandbox.pid !== undefined) guard.watch(sandbox.pid, noteProcess('sandbox', sandbox.pid));
+      if (sandbox.pid !== undefined) guard.watch(sandbox.pid, processes.note('sandbox', sandbox.pid));
       // A resume waits for it: what it ends must be gone before the same work starts again.
       if (guard.pid !== undefined) note({ guard: { pid: guard.pid, startTime: processStartTime(guard.pid) } });
       return guard;
     };
-    /** What `wf doctor` goes by, should engine and guard be killed together. */
-    const noteProcess = (role: 'agent' | 'sandbox', pid: number): string | null => {
-      const startTime = processStartTime(pid);
-      if (startTime !== null) events.write({ t: isoTime(clock.now()), type: 'process.started', role, pid, startTime });
-      return startTime;
-    };
+    const processes = watchRunProcesses({
+      events,
+      openGuard,
+      guard: () => guard,
+      now: () => isoTime(clock.now()),
+      warn,
+    });
     sandbox.onSlow(() => void openGuard());
     engine = new Engine({
       runId: record.runId,
@@ -157,12 +159,8 @@ export function beginRun(base: Beginning): RunHandle {
       onRest: () => watch?.rest(),
       isOwner: () => claim.isUnchallenged(),
       onDrainExpired: () => note({ status: 'interrupted' }),
-      onProcess: (pid) => {
-        const startTime = noteProcess('agent', pid);
-        events.flush();
-        openGuard().watch(pid, startTime);
-      },
-      onProcessEnd: (pid) => guard?.forget(pid),
+      onProcess: processes.agentStarted,
+      onProcessEnd: processes.agentEnded,
     });
     tell(startedEvent(base, carried));
     first.push(...describeSpentBudget(options, carried));
@@ -210,6 +208,7 @@ export function beginRun(base: Beginning): RunHandle {
         }
         await worktrees.close((message) => warn('WF_NOTICE', message));
         await closeInTime(named.close, clock).catch((error: unknown) => warn('WF_BACKEND_CLOSE', messageOf(error)));
+        processes.close();
         return finishRun(parts(), end);
       });
     given.signal?.addEventListener('abort', () => running.cancel(), { once: true, signal: ended.signal });

@@ -160,7 +160,7 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
         onRetry: (kind: string, delayMs: number, attempt: number) =>
           tell({ type: 'call.retry', n, label, kind, delayMs, attempt }),
         onEnding: () => void ending.add(n),
-        onProcess: options.onProcess,
+        onProcess: (pid: number) => options.onProcess(pid, `#${n} ${label}`),
         onProcessEnd: options.onProcessEnd,
         sleep: pause,
         gate: gateOf(backend),

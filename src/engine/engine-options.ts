@@ -1,6 +1,6 @@
 /** What a run needs from outside, and how it can end. */
 import type { AgentDefinition } from '../agents/agent-definitions.js';
-import type { AgentBackend, Permission } from '../agents/backend.js';
+import type { AgentBackend, AgentRunContext, Permission } from '../agents/backend.js';
 import type { CallPolicy } from '../agents/execute-call.js';
 import type { Mask } from '../agents/mask-secrets.js';
 import type { PriceTable } from '../agents/price-usage.js';
@@ -70,8 +70,9 @@ export interface EngineOptions {
   isOwner(): boolean;
   /** The time of a drain is over and calls still run: told before they are stopped. */
   onDrainExpired(): void;
-  onProcess(pid: number): void;
-  onProcessEnd(pid: number): void;
+  /** @param call for messages: whose process it is */
+  onProcess(pid: number, call?: string): void;
+  onProcessEnd: AgentRunContext['onProcessEnd'];
 }
 
 /** Digest of the files that a call's `deps` name, now. `files` is there when they are few. */

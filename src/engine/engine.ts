@@ -80,9 +80,9 @@ export class Engine {
       {
         ...options,
         // Whoever looks after a kill must find the call of a process that was started.
-        onProcess: (pid) => {
+        onProcess: (pid, call) => {
           this.#batch.commit();
-          options.onProcess(pid);
+          options.onProcess(pid, call);
         },
       },
       {

@@ -11,6 +11,7 @@ const MAX_FILE_BYTES = 32 << 20;
 const STATE_CHANGES = new Set([
   'run.started',
   'process.started',
+  'process.left',
   'call.queued',
   'call.started',
   'call.finished',

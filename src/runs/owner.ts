@@ -36,7 +36,7 @@ export function ownerState(owner: OwnerRecord, now: number): OwnerState {
 }
 
 /** Same host, same boot, same pid namespace: then a pid means the same process here as there. */
-const isOfThisMachine = (owner: OwnerRecord): boolean =>
+export const isOfThisMachine = (owner: Pick<OwnerRecord, 'host' | 'bootId' | 'pidNamespace'>): boolean =>
   owner.host === hostName() && owner.bootId === bootId() && owner.pidNamespace === pidNamespace();
 
 function judgeByProcess(owner: OwnerRecord): OwnerState {

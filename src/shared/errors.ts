@@ -90,6 +90,8 @@ export const ERROR_CODES = {
   WF_NESTING: EXIT.callsFailed,
   WF_WORKFLOW_UNKNOWN: EXIT.callsFailed,
   WF_WORKFLOW_FAILED: EXIT.callsFailed,
+  // A warning; it decides no end.
+  WF_AGENT_LEFT: EXIT.ok,
 } as const satisfies Record<string, number>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

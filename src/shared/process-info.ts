@@ -58,6 +58,19 @@ export function pidNamespace(): string | null {
 
 export const hostName = (): string => hostname();
 
+/** The user in whose name a process acts now, which decides whose signals reach it; `null` where it is gone or cannot be told. */
+export function processUser(pid: number): number | null {
+  try {
+    const text =
+      process.platform === 'linux'
+        ? /^Uid:\s+\d+\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
+        : printedBy('ps', '-o', 'uid=', '-p', String(pid));
+    return text ? Number(text) : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Resident memory in bytes; `null` when the process is gone. */
 export function rssBytes(pid: number): number | null {
   try {

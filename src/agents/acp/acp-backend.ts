@@ -87,7 +87,7 @@ export function createAcpBackend(options: AcpOptions): AgentBackend {
       cwd: request.cwd,
       env: agentEnvironment(source, named, request),
       onProcess: (pid) => context.onProcess(pid),
-      onProcessEnd: (pid) => context.onProcessEnd(pid),
+      onProcessEnd: (pid, left) => context.onProcessEnd(pid, left),
     });
     if ('startError' in started) throw describeStartFailure(name, started.startError, request.cwd);
     try {

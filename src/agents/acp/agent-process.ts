@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../../shared/errors.js';
 import { createStderrReader } from '../command/read-stderr.js';
+import type { AgentRunContext } from '../backend.js';
 import { callMarks, endMarked } from '../end-marked.js';
 import { createTreeEnder } from '../end-tree.js';
 import { leaveUnreachable } from '../leave-unreachable.js';
@@ -13,7 +14,7 @@ export interface AgentStart {
   cwd: string;
   env: Record<string, string>;
   onProcess(pid: number): void;
-  onProcessEnd(pid: number): void;
+  onProcessEnd: AgentRunContext['onProcessEnd'];
 }
 
 export interface AgentProcess {
@@ -81,12 +82,12 @@ export async function startAgentProcess(start: AgentStart): Promise<AgentProcess
     if (exit === undefined) await Promise.race([exited, sleep(Math.min(LEAVE_MS, graceMs), undefined, { ref: false })]);
     if (exit === undefined) await tree.terminate(graceMs);
     await tree.finish();
-    if (exit === undefined) await leaveUnreachable(child, exited);
+    if (exit === undefined) await leaveUnreachable(child, tree, exited);
     if (leftByItself) endMarked(callMarks(start.env));
     child.stdin.destroy();
     child.stdout.destroy();
     child.stderr.destroy();
-    start.onProcessEnd(pid);
+    start.onProcessEnd(pid, tree.left);
   };
   return {
     stdin: child.stdin,

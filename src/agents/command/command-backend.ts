@@ -104,7 +104,7 @@ async function execute(
     graceMs: () => Math.min(graceMs, context.graceMs),
     onStderr: (chunk) => stderr.push(chunk),
     onProcess: (pid) => context.onProcess(pid),
-    onProcessEnd: (pid) => context.onProcessEnd(pid),
+    onProcessEnd: (pid, left) => context.onProcessEnd(pid, left),
   });
   stderr.end();
   const { usage } = stderr;

@@ -2,6 +2,7 @@
  * Runs git: without a prompt, without the optional locks, in one language, and away from any repository that the environment
  * names. What a hook leaves running and that holds the pipe is not waited for.
  */
+import type { AgentRunContext } from '../backend.js';
 import { createTreeEnder } from '../end-tree.js';
 import { watchExit } from '../watch-exit.js';
 import { watchOutput } from '../watch-output.js';
@@ -12,7 +13,7 @@ export interface GitPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told of commands that may take long: they must not outlive `wf`. */
   onProcess?(pid: number): void;
-  onProcessEnd?(pid: number): void;
+  onProcessEnd?: AgentRunContext['onProcessEnd'];
 }
 
 export interface GitStart {
@@ -75,7 +76,8 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
     return { ...end, startError: code ?? 'unknown' };
   }
   if (start.isLong) place.onProcess?.(pid);
-  const exit = watchExit(child.nodeChildProcess, createTreeEnder(pid));
+  const tree = createTreeEnder(pid);
+  const exit = watchExit(child.nodeChildProcess, tree);
   const stop = (): void => exit.stop(GRACE_MS);
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
@@ -103,7 +105,7 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
     start.signal?.removeEventListener('abort', stop);
     child.stdout.destroy();
     child.stderr.destroy();
-    if (start.isLong) place.onProcessEnd?.(pid);
+    if (start.isLong) place.onProcessEnd?.(pid, tree.left);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The processes that a run recorded as it started them, from its events. */
+/** The processes that a run recorded as it started them, or when it could not end them, from its events. */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 
@@ -9,6 +9,16 @@ const lineSchema = z.looseObject({
   startTime: z.string().min(1),
 });
 
+const leftSchema = lineSchema.extend({
+  type: z.literal('process.left'),
+  host: z.string(),
+  bootId: z.string().nullable(),
+  pidNamespace: z.string().nullable(),
+});
+
+/** With the place where its number means something. */
+export type LeftOnRecord = z.infer<typeof leftSchema>;
+
 export interface StartedProcess {
   role: 'agent' | 'sandbox' | 'guard';
   pid: number;
@@ -17,13 +27,19 @@ export interface StartedProcess {
 
 /** None where there is no account of events; a torn line names nobody. */
 export function readStartedProcesses(file: string): StartedProcess[] {
-  const found: StartedProcess[] = [];
-  for (const line of readText(file).split('\n')) {
-    if (!line.includes('"process.started"')) continue;
-    const parsed = lineSchema.safeParse(parse(line));
-    if (parsed.success) found.push({ role: parsed.data.role, pid: parsed.data.pid, startTime: parsed.data.startTime });
-  }
-  return found;
+  return readLines(file, '"process.started"', lineSchema).map(({ role, pid, startTime }) => ({ role, pid, startTime }));
+}
+
+/** Processes that a run could not end, whatever became of the run. */
+export const readLeftProcesses = (file: string): LeftOnRecord[] => readLines(file, '"process.left"', leftSchema);
+
+function readLines<T>(file: string, mark: string, schema: z.ZodType<T>): T[] {
+  const text = readText(file);
+  if (!text.includes(mark)) return [];
+  return text.split('\n').flatMap((line) => {
+    const parsed = line.includes(mark) ? schema.safeParse(parse(line)) : undefined;
+    return parsed?.success ? [parsed.data] : [];
+  });
 }
 
 function readText(file: string): string {
