@@ -3,10 +3,11 @@
  * read as data only; a front matter never names a parser.
  */
 import { createHash } from 'node:crypto';
-import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { messageOf, WfError } from '../shared/errors.js';
 import { readFrontMatter } from './front-matter.js';
+import { statIfThere } from '../shared/stat-if-there.js';
 
 export interface AgentDefinition {
   name: string;
@@ -97,7 +98,7 @@ function listMarkdown(folder: string, depth: number): string[] {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) return depth > 0 ? listMarkdown(path, depth - 1) : [];
       if (!entry.name.endsWith('.md')) return [];
-      return statSync(path, { throwIfNoEntry: false })?.isFile() ? [path] : [];
+      return statIfThere(path)?.isFile() ? [path] : [];
     });
 }
 

@@ -1,10 +1,10 @@
 /** What it means that an agent's program could not be started. */
-import { statSync } from 'node:fs';
 import { BackendError } from './backend.js';
+import { statIfThere } from '../shared/stat-if-there.js';
 
 /** The error of a program that could not be started. */
 export function describeStartFailure(name: string, code: string, cwd: string): BackendError {
-  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (statIfThere(cwd)?.isDirectory() !== true) {
     return new BackendError(
       'invalid_request',
       `The working folder of the call does not exist, so ${name} was not started.`,

@@ -1,5 +1,4 @@
 /** Worktrees that calls have left, with what is known of their runs: which are in use, which are kept work, which nobody needs. */
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type FoundWorktree,
@@ -18,6 +17,7 @@ import { readStartedProcesses } from './doctor/started-processes.js';
 import { findPlaces, type Places } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { findWorktreesFolder } from './worktrees-folder.js';
+import { statIfThere } from '../shared/stat-if-there.js';
 
 /** One worktree of a call, or what is left of one. */
 export interface LeftWorktree {
@@ -113,7 +113,7 @@ function isInUse(where: Where, { runId, record, madeAt }: FoundWorktree, now: nu
 /** `undefined`: there is no such run here. A process of it that outlived it counts as the run itself. */
 function isRunAlive({ readFolders }: Where, runId: string, now: number): boolean | undefined {
   const folder = readFolders.map((runs) => findRunFolder(runs, runId)?.folder).find((path) => path !== undefined);
-  if (folder === undefined || statSync(folder, { throwIfNoEntry: false }) === undefined) return undefined;
+  if (folder === undefined || statIfThere(folder) === undefined) return undefined;
   if (observeRun(folder, now).summary.status === 'running') return true;
   return readStartedProcesses(join(folder, EVENTS_FILE)).some(({ pid, startTime }) => isProcessAlive(pid, startTime));
 }

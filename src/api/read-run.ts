@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findRun } from '../runs/find-run.js';
 import { listRuns } from '../runs/list-runs.js';
@@ -12,6 +11,7 @@ import type { CallDetail, CallView } from './call-view.js';
 import { howToGoOn } from './how-to-go-on.js';
 import { readCalls } from './read-calls.js';
 import type { RunWorkflowOptions } from './run-options.js';
+import { statIfThere } from '../shared/stat-if-there.js';
 
 type Where = Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env' | 'runsDir'>;
 
@@ -42,7 +42,7 @@ function recount(summary: RunSummary): RunSummary {
   if (summary.status !== 'interrupted' || summary.endedAt !== null) return summary;
   const reading = inspectRunRecord(summary.folder);
   if (reading.kind !== 'ok') return summary;
-  const size = statSync(join(summary.folder, JOURNAL_FILE), { throwIfNoEntry: false })?.size ?? 0;
+  const size = statIfThere(join(summary.folder, JOURNAL_FILE))?.size ?? 0;
   if (size <= reading.record.progress.journalBytes) return summary;
   return { ...summary, counts: countCalls(readCalls(summary.folder, false).calls) };
 }

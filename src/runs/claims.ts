@@ -6,7 +6,7 @@
  * A claim is released by a file `<n>.released` beside it: one step that cannot be seen half done, that may be repeated,
  * and that leaves the record of who held the lineage as it was.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemCode, WfError } from '../shared/errors.js';
@@ -24,6 +24,7 @@ import {
 } from './claim-files.js';
 import type { OwnerRecord } from './records.js';
 import { ensureRunsFolder, runsFolderError, syncFolder } from './runs-folder.js';
+import { statIfThere } from '../shared/stat-if-there.js';
 
 /** While a claim's file is empty or torn and younger than this, ms, its writer may still be at it: held. Older: dead. */
 export const TORN_CLAIM_MS = 10_000;
@@ -111,7 +112,7 @@ function watchTornClaim(folder: string, request: ClaimRequest): (n: number) => P
       watched = n;
       waited = 0;
     }
-    const stat = statSync(claimPath(folder, n), { throwIfNoEntry: false });
+    const stat = statIfThere(claimPath(folder, n));
     if (stat === undefined) return true;
     if (waited >= TORN_CLAIM_MS || now() - stat.mtimeMs >= TORN_CLAIM_MS) return false;
     waited += TORN_POLL_MS;

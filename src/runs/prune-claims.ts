@@ -2,7 +2,6 @@
  * Claims of lineages that have no run left. Nobody can go on from such a lineage, so its claims guard nothing; while one
  * run of it is left they stay, as a claim is never removed under somebody who might be about to make the next one.
  */
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunId } from '../shared/ids.js';
 import { readLatestClaim } from './claim-files.js';
@@ -10,6 +9,7 @@ import { ownerState } from './owner.js';
 import { inspectRunRecord } from './run-records.js';
 import { CLAIMS_FOLDER, isRealFolder, listNames, listRunFolders, TRASH_PREFIX } from './runs-folder.js';
 import { moveToTrash } from './trash.js';
+import { statIfThere } from '../shared/stat-if-there.js';
 
 /** A claim younger than this, ms, may belong to a run whose folder is still on its way. */
 const IDLE_MS = 3_600_000;
@@ -54,5 +54,5 @@ function isEnded(folder: string, now: number): boolean {
 
 /** ms since the last claim or release. */
 function idleTime(folder: string, now: number): number {
-  return now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now);
+  return now - (statIfThere(folder)?.mtimeMs ?? now);
 }

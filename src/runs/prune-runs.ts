@@ -135,4 +135,8 @@ function listLeftovers(runsFolder: string, now: number): string[] {
     .filter((folder) => isRealFolder(folder) && now - (mtimeOf(folder) ?? now) > LEFTOVER_MS);
 }
 
-const mtimeOf = (path: string): number | undefined => lookAt(path)?.mtimeMs;
+/** In whole ms: what was given a time of another file has it to that point, whatever else its file system keeps. */
+function mtimeOf(path: string): number | undefined {
+  const stat = lookAt(path);
+  return stat && Math.round(stat.mtimeMs);
+}

@@ -3,7 +3,6 @@
  * a run is called running only while its owner is seen to live. `interrupted` means no more than: no end is recorded,
  * and no live owner was seen.
  */
-import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import * as z from 'zod';
 import { type Counts, emptyCounts, emptyUsage, type RunStatus, type Usage } from '../shared/outcome.js';
@@ -19,6 +18,7 @@ import {
   usageSchema,
 } from './records.js';
 import { explainProblem, inspectRunRecord, inspectState, missingRunRecord, type RecordReading } from './run-records.js';
+import { statIfThere } from '../shared/stat-if-there.js';
 
 /** One row of `wf ls --json`. Times are ISO 8601 UTC; what is not known is `null`, or 0 where a number must stand. */
 export interface RunSummary {
@@ -201,5 +201,5 @@ const fieldsOf = (reading: Run | State): Fields => (reading.kind === 'absent' ? 
 const asFields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 
 function folderTime(folder: string): string {
-  return (statSync(folder, { throwIfNoEntry: false })?.mtime ?? new Date(0)).toISOString();
+  return (statIfThere(folder)?.mtime ?? new Date(0)).toISOString();
 }

@@ -7,18 +7,17 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
   renameSync,
   rmSync,
-  type Stats,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
+import { lstatIfThere } from '../shared/stat-if-there.js';
 import { isRunId } from '../shared/ids.js';
 
 export const RUN_FILE = 'run.json';
@@ -96,14 +95,7 @@ export function listNames(folder: string): string[] {
 export const isRealFolder = (path: string): boolean => lookAt(path)?.isDirectory() === true;
 
 /** What is at a path, a link not followed; `undefined` for nothing. Throws what else the file system throws. */
-export function lookAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}
+export const lookAt = lstatIfThere;
 
 function lookUp(path: string): 'there' | 'absent' | 'hidden' {
   try {

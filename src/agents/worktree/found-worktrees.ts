@@ -1,5 +1,5 @@
 /** Worktrees of ours that lie on the disk, whoever made them, and what is in them. */
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isGitEnd, readDirt } from './dirt.js';
 import { type GitPlace, runGit } from './git.js';
@@ -7,6 +7,7 @@ import { judgeWorktree, type Verdict } from './judge-worktree.js';
 import { branchName, parseFolderName, TRASH_PREFIX } from './names.js';
 import { removeFiles, removeWorktree } from './remove-worktree.js';
 import { readWorktreeRecord, type WorktreeRecord } from './worktree-record.js';
+import { lstatIfThere } from '../../shared/stat-if-there.js';
 
 export interface FoundWorktree {
   path: string;
@@ -105,7 +106,7 @@ function findGitDir(path: string): string | undefined {
 }
 
 /** `undefined` for what was taken away since its name was read. */
-const changedAt = (path: string): number | undefined => lstatSync(path, { throwIfNoEntry: false })?.ctimeMs;
+const changedAt = (path: string): number | undefined => lstatIfThere(path)?.ctimeMs;
 
 function namesIn(folder: string): string[] {
   try {

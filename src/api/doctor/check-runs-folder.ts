@@ -5,6 +5,7 @@ import { dirname, join, sep } from 'node:path';
 import { messageOf } from '../../shared/errors.js';
 import { lookAt } from '../../runs/runs-folder.js';
 import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
+import { statIfThere } from '../../shared/stat-if-there.js';
 
 const ELSEWHERE = 'Make it writable, or name another folder with --runs-dir or WF_RUNS_DIR.';
 
@@ -13,7 +14,7 @@ export const checkRunsFolder: DoctorCheck = {
   title: 'Runs folder',
   look(context) {
     const { runsFolder } = context.places;
-    const stat = statSync(runsFolder, { throwIfNoEntry: false });
+    const stat = statIfThere(runsFolder);
     if (stat === undefined) return [lookAtPlace(runsFolder)];
     if (!stat.isDirectory()) {
       return [{ status: 'fault', message: `${runsFolder} is not a folder.`, remedy: ELSEWHERE, path: runsFolder }];

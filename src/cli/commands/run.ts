@@ -1,5 +1,5 @@
 /** `wf run`: stdout carries the result and nothing else, stderr what happens. */
-import { accessSync, constants, existsSync, lstatSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type RunEvent, type RunHandle, type RunResult, startWorkflow } from '../../index.js';
 import { createReporters } from '../../report/create-reporter.js';
@@ -14,6 +14,7 @@ import { readDuration } from '../../shared/read-values.js';
 import { type RunFlags, readRunOptions } from '../run-options.js';
 import { describeError } from '../show-error.js';
 import { useColors } from '../use-colors.js';
+import { lstatIfThere, statIfThere } from '../../shared/stat-if-there.js';
 
 const DRAIN_MS = 300_000;
 /** As PID 1 of a container the service manager gives 10 s. */
@@ -106,8 +107,8 @@ function printResult(result: RunResult, output: string | undefined): number {
 function checkOutput(path: string): void {
   if (path === '-') return;
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a folder');
-    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (statIfThere(path)?.isDirectory()) throw new Error('it is a folder');
+    const stat = lstatIfThere(path);
     if (stat === undefined || stat.isFile()) accessSync(dirname(path), constants.W_OK);
     else if (existsSync(path)) accessSync(path, constants.W_OK);
   } catch (error) {
@@ -123,7 +124,7 @@ function writeOutput(path: string, text: string): void {
     process.stdout.write(text);
     return;
   }
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = lstatIfThere(path);
   if (stat === undefined || stat.isFile()) writeFileAtomic(path, text, { mode: 0o644 });
   else writeFileSync(path, text);
 }
