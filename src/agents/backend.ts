@@ -167,8 +167,11 @@ export interface AgentAnswer {
 export interface AgentBackend {
   readonly name: string;
   readonly capabilities: BackendCapabilities;
-  /** Tells whether the backend can work here, without spending anything. */
-  probe(): Promise<ProbeResult>;
+  /**
+   * Tells whether the backend can work here, without spending anything. When `signal` aborts it ends what it has started
+   * for that; its answer is then of no use.
+   */
+  probe(signal?: AbortSignal): Promise<ProbeResult>;
   /** @throws BackendError only */
   run(request: AgentRequest, context: AgentRunContext): Promise<AgentAnswer>;
   close?(): Promise<void>;

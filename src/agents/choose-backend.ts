@@ -76,7 +76,7 @@ function rename(backend: AgentBackend, name: string): AgentBackend {
     get capabilities() {
       return backend.capabilities;
     },
-    probe: () => backend.probe(),
+    probe: (signal) => backend.probe(signal),
     run: (request, context) => backend.run(request, context),
   };
   if (backend.close) renamed.close = () => backend.close?.() ?? Promise.resolve();

@@ -19,15 +19,20 @@ export interface Detection {
 export const listDetectable = (config?: BackendSettings): KnownBackend[] =>
   listNamedBackends(config).filter(({ kind }) => kind.detected);
 
-/** @param model the run-wide model, which some backends cannot work without */
+/**
+ * @param model the run-wide model, which some backends cannot work without
+ * @param signal gives the look up: nothing further is looked at, and what was started for it is ended
+ */
 export async function detectBackend(
   options: Omit<BackendOptions, 'settings'>,
   config: BackendSettings | undefined,
   model: string | undefined,
+  signal?: AbortSignal,
 ): Promise<Detection> {
   const looks: BackendLook[] = [];
   for (const known of listDetectable(config)) {
-    const { look, backend } = await lookAtBackend(known, options, config, model);
+    if (signal?.aborted) break;
+    const { look, backend } = await lookAtBackend(known, options, config, model, signal);
     looks.push(look);
     if (look.ok) return { found: backend, looks };
     await backend?.close?.();
@@ -41,11 +46,12 @@ export async function lookAtBackend(
   options: Omit<BackendOptions, 'settings'>,
   config: BackendSettings | undefined,
   model: string | undefined,
+  signal?: AbortSignal,
 ): Promise<{ look: BackendLook; backend: AgentBackend | undefined }> {
   let backend: AgentBackend | undefined;
   try {
     backend = await createBackend(name, options, config);
-    const probe = await backend.probe();
+    const probe = await backend.probe(signal);
     const hasModel = model !== undefined || (settings as { model?: string } | undefined)?.model !== undefined;
     if (probe.ok && kind.needsModel && !hasModel) {
       const fix = 'Name one with --model, WF_MODEL or in the config.';

@@ -13,6 +13,7 @@ import {
   type ProbeResult,
 } from '../backend.js';
 import { anchorProgram } from '../anchor-paths.js';
+import { endWithProcess } from '../end-with-process.js';
 import type { ProgramOptions } from '../program-options.js';
 import { describeStartFailure } from '../start-failure.js';
 import type { AcpSettings } from './acp-settings.js';
@@ -38,6 +39,8 @@ const CAPABILITIES: BackendCapabilities = {
 };
 
 const PROBE_MS = 30_000;
+/** Where the look is given up: it has nothing to lose. */
+const PROBE_GRACE_MS = 500;
 /** After an answer: nothing is lost any more by ending the process. */
 const END_GRACE_MS = 2_000;
 
@@ -104,7 +107,8 @@ export function createAcpBackend(options: AcpOptions): AgentBackend {
   return {
     name: 'acp',
     capabilities: CAPABILITIES,
-    probe: () => probe(name, argvFor(program, settings, undefined), options.folder, allowedEnvironment(source, named)),
+    probe: (signal) =>
+      probe(name, argvFor(program, settings, undefined), options.folder, allowedEnvironment(source, named), signal),
     async run(request, context) {
       if (context.signal.aborted) throw cancelled();
       const call = nameCall(request);
@@ -126,20 +130,27 @@ async function probe(
   argv: readonly string[],
   folder: string | undefined,
   env: Record<string, string>,
+  signal = new AbortController().signal,
 ): Promise<ProbeResult> {
   const cwd = folder ?? tmpdir();
   const fix = `Install it, or correct its command: ${argv.join(' ')}`;
-  const started = await startAgentProcess({ argv, cwd, env, onProcess: () => {}, onProcessEnd: () => {} });
+  if (signal.aborted) return { ok: false, reason: cancelled().message, fix };
+  let letGo = (): void => {};
+  const onProcess = (pid: number): void => {
+    letGo = endWithProcess(pid);
+  };
+  const started = await startAgentProcess({ argv, cwd, env, onProcess, onProcessEnd: () => letGo() });
   if ('startError' in started) {
     return { ok: false, reason: describeStartFailure(name, started.startError, cwd).message, fix };
   }
   try {
     const link = await linkAgent(name, started, { onUpdate: () => {}, onPermission: () => undefined });
-    return { ok: true, version: await limitStart(initializeAgent(name, link), name, PROBE_MS) };
+    const version = await unlessAborted(signal, limitStart(initializeAgent(name, link), name, PROBE_MS));
+    return { ok: true, version };
   } catch (error) {
     return { ok: false, reason: messageOf(error), fix };
   } finally {
-    await started.end(END_GRACE_MS);
+    await started.end(signal.aborted ? PROBE_GRACE_MS : END_GRACE_MS);
   }
 }
 

@@ -71,7 +71,7 @@ export function createClaudeBackend(options: ClaudeOptions = {}): AgentBackend {
   return {
     name: 'claude',
     capabilities: CAPABILITIES,
-    probe: () => probeClaude(claude),
+    probe: (signal) => probeClaude(claude, signal),
     run: (request, context) => execute(claude, request, context),
   };
 }

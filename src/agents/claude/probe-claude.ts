@@ -8,19 +8,17 @@ import { findClaude, INSTALL_CLAUDE } from './find-claude.js';
 
 const SIGN_IN = 'Sign in (claude auth login), or set ANTHROPIC_API_KEY.';
 
-export async function probeClaude({
-  settings,
-  folder,
-  env: source,
-  allowEnv,
-}: ProbedProgram<ClaudeSettings>): Promise<ProbeResult> {
+export async function probeClaude(
+  { settings, folder, env: source, allowEnv }: ProbedProgram<ClaudeSettings>,
+  signal: AbortSignal | undefined,
+): Promise<ProbeResult> {
   const program = findClaude({ executable: settings.executable, folder, env: source });
   if (program === undefined) return { ok: false, reason: 'there is no claude program', fix: INSTALL_CLAUDE };
   const env = {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     ...allowedEnvironment(source, [...claudeVariables(source), ...allowEnv, ...(settings.env ?? [])]),
   };
-  const told = await probeProgram(program, { cwd: folder, env }, ['auth', 'status', '--json']);
+  const told = await probeProgram(program, { cwd: folder, env }, ['auth', 'status', '--json'], signal);
   if (typeof told === 'string') return { ok: false, reason: told, fix: INSTALL_CLAUDE };
   const signedIn = readStatus(told.signIn.stdout);
   if (signedIn === false) return { ok: false, reason: `${program} is not signed in`, fix: SIGN_IN };

@@ -66,7 +66,7 @@ export function createCodexBackend(options: CodexOptions = {}): AgentBackend {
   return {
     name: 'codex',
     capabilities: CAPABILITIES,
-    probe: () => probeCodex(codex),
+    probe: (signal) => probeCodex(codex, signal),
     run: (request, context) => execute(codex, request, context),
   };
 }

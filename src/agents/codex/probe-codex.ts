@@ -8,16 +8,14 @@ import { codexVariables } from './codex-environment.js';
 import type { CodexSettings } from './codex-settings.js';
 import { findCodex, INSTALL_CODEX } from './find-codex.js';
 
-export async function probeCodex({
-  settings,
-  folder,
-  env: source,
-  allowEnv,
-}: ProbedProgram<CodexSettings>): Promise<ProbeResult> {
+export async function probeCodex(
+  { settings, folder, env: source, allowEnv }: ProbedProgram<CodexSettings>,
+  signal: AbortSignal | undefined,
+): Promise<ProbeResult> {
   const program = findCodex({ executable: settings.executable, folder, env: source });
   if (program === undefined) return { ok: false, reason: 'there is no codex program', fix: INSTALL_CODEX };
   const env = allowedEnvironment(source, [...codexVariables(settings), ...allowEnv]);
-  const told = await probeProgram(program, { cwd: folder, env }, ['login', 'status']);
+  const told = await probeProgram(program, { cwd: folder, env }, ['login', 'status'], signal);
   if (typeof told === 'string') return { ok: false, reason: told, fix: INSTALL_CODEX };
   const name = `${told.version.replace(/^codex-cli /, '')} (${program})`;
   const signedIn = told.signIn.exitCode === 0 || env.CODEX_API_KEY || hasOwnProvider(settings, env);

@@ -1,11 +1,9 @@
 /**
  * Runs git: without a prompt, without the optional locks, in one language, and away from any repository that the environment
- * names. What a hook leaves running and that holds the pipe is not waited for.
+ * names.
  */
 import type { AgentRunContext } from '../backend.js';
-import { createTreeEnder } from '../end-tree.js';
-import { watchExit } from '../watch-exit.js';
-import { watchOutput } from '../watch-output.js';
+import { type ProgramEnd, runToEnd } from '../run-to-end.js';
 
 /** What running git needs of its surroundings. */
 export interface GitPlace {
@@ -28,14 +26,8 @@ export interface GitStart {
   worktree?: { gitDir: string; path: string };
 }
 
-export interface GitEnd {
-  /** `null`: it could not be started, or a signal or the time limit ended it. */
-  code: number | null;
-  stdout: string;
-  stderr: string;
-  /** Code of the system error when git could not be started. */
-  startError: string | undefined;
-}
+/** Its `code` is `null` too when the time limit or the signal ended git. */
+export type GitEnd = Omit<ProgramEnd, 'endedBy'>;
 
 /** Of a hook of git, say, `wf` inherits these: they would lead every command to that repository. */
 const LEADS_ELSEWHERE = new Set([
@@ -56,57 +48,16 @@ const GRACE_MS = 1_000;
 const MAX_BYTES = 100_000_000;
 
 /** Runs one git command to its end. Never rejects. */
-export async function runGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
-  const { execa } = await import('execa');
-  const end: GitEnd = { code: null, stdout: '', stderr: '', startError: undefined };
-  if (start.signal?.aborted) return end;
-  const child = execa('git', args, {
+export function runGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
+  return runToEnd('git', args, {
     cwd: start.cwd,
     env: gitEnvironment(place.env, start.worktree),
-    extendEnv: false,
-    detached: true,
-    cleanup: false,
-    buffer: false,
-    reject: false,
-    stdin: 'ignore',
+    signal: start.signal,
+    timeoutMs: start.timeoutMs ?? STANDARD_MS,
+    graceMs: GRACE_MS,
+    maxBytes: MAX_BYTES,
+    ...(start.isLong ? { onProcess: place.onProcess, onProcessEnd: place.onProcessEnd } : {}),
   });
-  const { pid } = child;
-  if (pid === undefined) {
-    const { code } = (await child) as { code?: string };
-    return { ...end, startError: code ?? 'unknown' };
-  }
-  if (start.isLong) place.onProcess?.(pid);
-  const tree = createTreeEnder(pid);
-  const exit = watchExit(child.nodeChildProcess, tree);
-  const stop = (): void => exit.stop(GRACE_MS);
-  const stdout: Buffer[] = [];
-  const stderr: Buffer[] = [];
-  let bytes = 0;
-  const collect = (chunks: Buffer[], chunk: Buffer): void => {
-    bytes += chunk.length;
-    if (bytes <= MAX_BYTES) chunks.push(chunk);
-    else stop();
-  };
-  child.stdout.on('data', (chunk: Buffer) => collect(stdout, chunk));
-  child.stderr.on('data', (chunk: Buffer) => collect(stderr, chunk));
-  const output = watchOutput([child.stdout, child.stderr], () => bytes);
-  const timer = setTimeout(stop, start.timeoutMs ?? STANDARD_MS);
-  start.signal?.addEventListener('abort', stop, { once: true });
-  if (start.signal?.aborted) stop();
-  try {
-    await exit.exited;
-    await output.isDrained();
-    await exit.stopping;
-    // What was cut off is no answer, whatever exit code git found for it.
-    const code = exit.stopping === undefined ? exit.code : null;
-    return { ...end, code, stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
-  } finally {
-    clearTimeout(timer);
-    start.signal?.removeEventListener('abort', stop);
-    child.stdout.destroy();
-    child.stderr.destroy();
-    if (start.isLong) place.onProcessEnd?.(pid, tree.left);
-  }
 }
 
 function gitEnvironment(env: GitPlace['env'], worktree: GitStart['worktree']): Record<string, string> {

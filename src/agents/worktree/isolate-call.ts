@@ -100,7 +100,7 @@ export function isolateCall(backend: AgentBackend, isolation: Isolation, call: I
     backend: {
       name: backend.name,
       capabilities: backend.capabilities,
-      probe: () => backend.probe(),
+      probe: (signal) => backend.probe(signal),
       async run(request, context) {
         const { cwd } = await prepare(request, context);
         if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');

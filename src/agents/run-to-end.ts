@@ -1,0 +1,91 @@
+/**
+ * Runs a small program to its end and takes what it writes. What it leaves running and that holds its output is neither
+ * waited for nor ended, unless the program itself had to be stopped.
+ */
+import type { AgentRunContext } from './backend.js';
+import { createTreeEnder } from './end-tree.js';
+import { watchExit } from './watch-exit.js';
+import { watchOutput } from './watch-output.js';
+
+export interface ProgramStart {
+  cwd: string;
+  env: Record<string, string>;
+  /** Stops the program with all that it started. */
+  signal?: AbortSignal | undefined;
+  /** ms */
+  timeoutMs: number;
+  /** Between SIGTERM and SIGKILL when it must stop, ms. */
+  graceMs: number;
+  /** Longest output, bytes; beyond it the program is stopped. */
+  maxBytes: number;
+  onProcess?: ((pid: number) => void) | undefined;
+  onProcessEnd?: AgentRunContext['onProcessEnd'] | undefined;
+}
+
+export interface ProgramEnd {
+  /** `null`: it could not be started, was stopped, or a signal ended it. */
+  code: number | null;
+  /** The signal that ended it without its having been stopped here. */
+  endedBy: string | null;
+  stdout: string;
+  stderr: string;
+  /** Code of the system error when it could not be started. */
+  startError: string | undefined;
+}
+
+/** Never rejects. */
+export async function runToEnd(program: string, args: readonly string[], start: ProgramStart): Promise<ProgramEnd> {
+  const { execa } = await import('execa');
+  const end: ProgramEnd = { code: null, endedBy: null, stdout: '', stderr: '', startError: undefined };
+  if (start.signal?.aborted) return end;
+  const child = execa(program, args, {
+    cwd: start.cwd,
+    env: start.env,
+    extendEnv: false,
+    // A session of its own: no terminal to ask on, and one group to signal.
+    detached: true,
+    cleanup: false,
+    buffer: false,
+    reject: false,
+    stdin: 'ignore',
+  });
+  const { pid } = child;
+  if (pid === undefined) {
+    const { code } = (await child) as { code?: string };
+    return { ...end, startError: code ?? 'unknown' };
+  }
+  start.onProcess?.(pid);
+  const tree = createTreeEnder(pid);
+  const exit = watchExit(child.nodeChildProcess, tree);
+  const stop = (): void => exit.stop(start.graceMs);
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  let bytes = 0;
+  const collect = (chunks: Buffer[], chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes <= start.maxBytes) chunks.push(chunk);
+    else stop();
+  };
+  child.stdout.on('data', (chunk: Buffer) => collect(stdout, chunk));
+  child.stderr.on('data', (chunk: Buffer) => collect(stderr, chunk));
+  const output = watchOutput([child.stdout, child.stderr], () => bytes);
+  const timer = setTimeout(stop, start.timeoutMs);
+  start.signal?.addEventListener('abort', stop, { once: true });
+  if (start.signal?.aborted) stop();
+  try {
+    await exit.exited;
+    await output.isDrained();
+    await exit.stopping;
+    const words = { stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
+    // What was cut off is no answer, whatever exit code was found for it.
+    return exit.stopping === undefined
+      ? { ...end, code: exit.code, endedBy: exit.signal, ...words }
+      : { ...end, ...words };
+  } finally {
+    clearTimeout(timer);
+    start.signal?.removeEventListener('abort', stop);
+    child.stdout.destroy();
+    child.stderr.destroy();
+    start.onProcessEnd?.(pid, tree.left);
+  }
+}
