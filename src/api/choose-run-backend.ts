@@ -10,13 +10,13 @@ import type { RunWorkflowOptions } from './run-options.js';
  * Refuses what can be refused without cost. A backend that comes from the record of an earlier run is made at the first
  * call that needs it: a run whose every call is recorded needs none, whatever has become of its program, rules or settings.
  *
- * @throws WfError `WF_BACKEND_UNKNOWN`, `WF_BACKEND_CONFIG`, `WF_MOCK_FILE`, `WF_USAGE`
+ * @throws WfError `WF_BACKEND_UNKNOWN`, `WF_BACKEND_CONFIG`, `WF_MOCK_FILE`, `WF_USAGE`; `WF_CANCELLED` while one is looked for
  */
 export async function chooseBackend(given: RunWorkflowOptions, run: BackendInputs): Promise<RunBackend> {
   if (typeof given.backend === 'object') return holdBackend(given.backend);
   const { options, sources, source, config } = run;
   refuseUnused(given, config.data.backends);
-  if (options.backend === '') return (await import('./find-run-backend.js')).findRunBackend(run);
+  if (options.backend === '') return (await import('./find-run-backend.js')).findRunBackend(run, given);
   const isNew = source === undefined || sources.backend.from === 'given' || given.command !== undefined;
   if (isNew || given.mock !== undefined) return holdBackend(await makeBackend(options.backend, run));
   const known = listBackends(config.data.backends).find(({ name }) => name === options.backend);

@@ -2,15 +2,23 @@
 import { type BackendLook, detectBackend } from '../agents/detect-backend.js';
 import { mayNameBackend } from '../script/may-name-backend.js';
 import { WfError } from '../shared/errors.js';
+import { refuseGivenUp } from './give-up-start.js';
 import { type BackendInputs, backendOptions, holdBackend, type RunBackend } from './run-backend.js';
+import type { RunWorkflowOptions } from './run-options.js';
 
 /**
  * Where there is none, only a run that may need none starts: its calls may name theirs, or have their answers already.
  *
- * @throws WfError `WF_BACKEND_UNKNOWN`, with what was looked at and how to mend each
+ * @throws WfError `WF_BACKEND_UNKNOWN`, with what was looked at and how to mend each; `WF_CANCELLED`
  */
-export async function findRunBackend(run: BackendInputs): Promise<RunBackend> {
-  const { found, looks } = await detectBackend(backendOptions(run), run.config.data.backends, run.options.model);
+export async function findRunBackend(
+  run: BackendInputs,
+  { signal, startSignal }: Pick<RunWorkflowOptions, 'signal' | 'startSignal'>,
+): Promise<RunBackend> {
+  const givenUp = AbortSignal.any([signal, startSignal].filter((one) => one !== undefined));
+  const { backends } = run.config.data;
+  const { found, looks } = await detectBackend(backendOptions(run), backends, run.options.model, givenUp);
+  if (found === undefined) refuseGivenUp(givenUp);
   const misses = looks.flatMap((look) => (look.ok ? [] : [look]));
   if (found === undefined) {
     if (mayNeedNone(run)) return noBackend(misses);

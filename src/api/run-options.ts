@@ -81,8 +81,10 @@ export interface RunWorkflowOptions extends RunSettings {
   /** How long started calls may finish when `wf stop --drain` names no time, ms; default 300,000. */
   drainMs?: number | undefined;
   clock?: Clock | undefined;
-  /** Cancels the run when aborted. */
+  /** Cancels the run when aborted. While a backend is still looked for there is none: it is rejected with `WF_CANCELLED`. */
   signal?: AbortSignal | undefined;
+  /** Gives the start up when aborted before the run is there: `WF_CANCELLED`, and nothing is left of it. */
+  startSignal?: AbortSignal | undefined;
 }
 
 /** How a run ended. */

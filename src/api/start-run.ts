@@ -3,6 +3,7 @@
  * leaves nothing behind.
  */
 import { rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { loadAgentDefinitions } from '../agents/agent-definitions.js';
 import { type SandboxLink, startSandbox } from '../engine/sandbox-link.js';
 import { openFileStore } from '../journal/file-store.js';
@@ -18,6 +19,7 @@ import { realClock } from '../shared/clock.js';
 import { newRunId } from '../shared/ids.js';
 import { beginRun } from './begin-run.js';
 import { checkMoneyIsCounted, chooseBackend } from './choose-run-backend.js';
+import { refuseGivenUp } from './give-up-start.js';
 import { makeRecord } from './make-record.js';
 import { prepareRun } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
@@ -30,7 +32,7 @@ import { waitForGuard } from './wait-for-guard.js';
 /**
  * Starts a workflow.
  *
- * @throws WfError when nothing was started (exit codes 2 and 5)
+ * @throws WfError when nothing was started (exit codes 2 and 5; 130 where the start was given up)
  *
  * @example
  * const run = await startWorkflow({ script: 'review.js', backend: 'mock' });
@@ -52,6 +54,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
   const { places, source } = prepared;
   if (given.record !== undefined) (await import('./record-answers.js')).checkRecordFile(given.record, places.cwd);
   const backend = await chooseBackend(given, prepared);
+  refuseGivenUp(given.startSignal);
   await checkMoneyIsCounted(prepared.options, backend, prepared.prices);
   const definitions = await loadAgentDefinitions({ cwd: prepared.startFolder, root: places.root, home: places.home });
   const startedBy = findStartedBy(places.env);
@@ -66,12 +69,18 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
     source: source?.record.runId ?? null,
     owner: describeOwner(startedAt),
     isOwnerAlive: isClaimAlive(places.readFolders),
+    wait: async (ms) => {
+      await delay(ms);
+      refuseGivenUp(given.startSignal);
+    },
   });
   let journal: JournalStore | undefined;
   let sourceJournal: SourceJournal | undefined;
   let folder: string | undefined;
   try {
-    if (source !== undefined) await waitForGuard(readRunRecord(source.folder));
+    if (source !== undefined) await waitForGuard(readRunRecord(source.folder), given.startSignal);
+    // Nothing is awaited from here on: who has not given up by now has a run.
+    refuseGivenUp(given.startSignal);
     // Only now: until the lineage was ours, its last owner may still have been writing.
     sourceJournal = source === undefined ? undefined : openSourceJournal(source, places.readFolders, given.strict);
     const record = makeRecord(prepared, { runId, root, claim: claim.n, startedAt, backend, startedBy });

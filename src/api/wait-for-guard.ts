@@ -8,10 +8,13 @@ const POLL_MS = 20;
 /**
  * Waits until the guard of a run whose owner is gone has ended what was left of its agents: nobody must do a work while
  * another does the same. A guard that takes longer than 2 s is not waited for.
+ *
+ * @param signal ends the waiting: whoever waited has given up
  */
-export async function waitForGuard({ guard, owner }: RunRecord): Promise<void> {
+export async function waitForGuard({ guard, owner }: RunRecord, signal?: AbortSignal): Promise<void> {
   if (guard == null || owner?.host !== hostName() || owner.bootId !== bootId()) return;
   for (let waited = 0; waited < LIMIT_MS && isProcessAlive(guard.pid, guard.startTime); waited += POLL_MS) {
+    if (signal?.aborted) return;
     await delay(POLL_MS);
   }
 }

@@ -1,38 +1,55 @@
 /**
  * SIGINT cancels, SIGTERM drains, SIGHUP drains for a short time; a second one, or any signal while cancelling, leaves at
- * once. Equal signals within 150 ms are one: npm delivers Ctrl-C twice.
+ * once. Before there is a run, each of them gives its start up. Equal signals within 150 ms are one: npm delivers Ctrl-C
+ * twice.
  */
 import { EXIT } from '../shared/errors.js';
 
 const SAME_SIGNAL_MS = 150;
 const HANGUP_DRAIN_MS = 5_000;
 
-type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type Signal = (typeof SIGNALS)[number];
 
 export interface SignalHandling {
-  /** The run exists now: what came before takes effect. */
+  /** Set once the start was given up. */
+  readonly gaveUpWith: number | undefined;
+  /** The run exists now. */
   started(): void;
   /** The run has ended: a signal changes nothing any more, unless output is still waiting for its reader. */
   ended(): void;
 }
 
 export function handleSignals(options: {
+  /** Asked before the run exists. */
+  giveUpStart(): void;
   /** `exitCode`: that of the process, by the first signal. */
   cancel(exitCode: number): void;
   drain(ms: number, exitCode: number): void;
   drainMs: number;
   say(message: string): void;
 }): SignalHandling {
-  let state: 'running' | 'draining' | 'cancelling' | 'ended' = 'running';
+  let state: 'starting' | 'running' | 'draining' | 'leaving' | 'ended' = 'starting';
   let first: Signal | undefined;
+  let gaveUpWith: number | undefined;
   let last: { signal: Signal; at: number } | undefined;
-  let isStarted = false;
   let isLate = false;
 
-  const act = (): void => {
-    if (!isStarted || first === undefined) return;
-    if (state === 'cancelling') options.cancel(codeOf(first));
-    else if (state === 'draining') options.drain(first === 'SIGHUP' ? HANGUP_DRAIN_MS : options.drainMs, codeOf(first));
+  const act = (signal: Signal, exitCode: number): void => {
+    if (state === 'starting') {
+      state = 'leaving';
+      gaveUpWith = exitCode;
+      options.say('cancelled before the run has begun; once more leaves at once');
+      options.giveUpStart();
+    } else if (signal === 'SIGINT' || state === 'draining') {
+      state = 'leaving';
+      options.say('cancel requested: started calls are asked to stop; once more leaves at once');
+      options.cancel(exitCode);
+    } else {
+      state = 'draining';
+      options.say('no new calls are started; what runs may finish; once more cancels');
+      options.drain(first === 'SIGHUP' ? HANGUP_DRAIN_MS : options.drainMs, exitCode);
+    }
   };
   const take = (signal: Signal): void => {
     const now = performance.now();
@@ -46,27 +63,30 @@ export function handleSignals(options: {
       return;
     }
     first ??= signal;
-    if (state === 'cancelling' || (!isStarted && state !== 'running')) leave(signal);
-    state = signal === 'SIGINT' || state === 'draining' ? 'cancelling' : 'draining';
-    if (state === 'cancelling')
-      options.say('cancel requested: started calls are asked to stop; once more leaves at once');
-    else options.say('no new calls are started; what runs may finish; once more cancels');
-    act();
+    if (state === 'leaving') leave(signal);
+    act(signal, codeOf(first));
     // The second of a pair may have come while this one was acted on.
     last.at = performance.now();
   };
   const leave = (signal: Signal): never => process.exit(codeOf(first ?? signal));
 
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => take(signal));
+  for (const signal of SIGNALS) process.on(signal, () => take(signal));
   return {
+    get gaveUpWith() {
+      return gaveUpWith;
+    },
     started() {
-      isStarted = true;
-      act();
+      if (state === 'starting') state = 'running';
     },
     ended() {
       state = 'ended';
     },
   };
+}
+
+/** For what has nothing to end in an orderly way: a signal ends it as it would anyway, but what it has started goes too. */
+export function leaveOnSignals(): void {
+  for (const signal of SIGNALS) process.on(signal, () => process.exit(codeOf(signal)));
 }
 
 function codeOf(signal: Signal): number {

@@ -1,9 +1,12 @@
 import { cleanLine } from '../../report/clean-line.js';
 import { type DoctorFinding, type DoctorReport, runDoctor } from '../../index.js';
 import { EXIT } from '../../shared/errors.js';
+import { leaveOnSignals } from '../handle-signals.js';
 
 /** `wf doctor`: 0 when nothing is wrong or all was mended, 4 when a person should look, 2 when runs cannot start here. */
 export async function doctor(flags: { fix?: boolean; json?: boolean; runsDir?: string }): Promise<number> {
+  // Programs that are asked for their version have sessions of their own: no Ctrl-C reaches them.
+  leaveOnSignals();
   const report = await runDoctor({ fix: flags.fix, runsDir: flags.runsDir });
   process.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : describe(report));
   return { ok: EXIT.ok, note: EXIT.ok, warn: EXIT.personDecides, fault: EXIT.notStarted }[report.status];

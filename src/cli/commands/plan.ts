@@ -1,6 +1,7 @@
 import { planResume } from '../../index.js';
 import { cleanLine } from '../../report/clean-line.js';
 import { formatTokens, formatUsd } from '../../report/format.js';
+import { leaveOnSignals } from '../handle-signals.js';
 import { type RunFlags, readRunOptions } from '../run-options.js';
 
 /** `wf plan`: exit 0 whatever it says; nothing is spent and nothing is written. */
@@ -8,6 +9,8 @@ export async function plan(
   script: string | undefined,
   flags: RunFlags & { json?: boolean | undefined },
 ): Promise<number> {
+  // It may look for a backend, as a run would: programs that are asked have sessions of their own.
+  leaveOnSignals();
   const { notices, ...found } = await planResume(readRunOptions(script, flags));
   for (const notice of notices) process.stderr.write(`wf: ${notice}\n`);
   if (flags.json) {

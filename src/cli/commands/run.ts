@@ -29,13 +29,17 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
     return await execute(script, flags, output, owner);
   } catch (error) {
     if (!WfError.is(error)) throw error;
-    output.write(
-      owner === undefined
-        ? describeError(error, flags.verbose === true)
-        : `${JSON.stringify({ t: new Date().toISOString(), type: 'error', ...error.toRecord(), remedy: error.remedy })}\n`,
-    );
+    tellError(error, flags, output, owner);
     return error.exitCode;
   }
+}
+
+function tellError(error: WfError, flags: RunFlags, output: HeldOutput, owner: string | undefined): void {
+  output.write(
+    owner === undefined
+      ? describeError(error, flags.verbose === true)
+      : `${JSON.stringify({ t: new Date().toISOString(), type: 'error', ...error.toRecord(), remedy: error.remedy })}\n`,
+  );
 }
 
 /** @param owner the reporter whose format alone may stand on stderr */
@@ -61,7 +65,9 @@ async function execute(
     ...(stepSummary === undefined ? {} : { stepSummary }),
   });
   let handle: RunHandle | undefined;
+  const start = new AbortController();
   const signals = handleSignals({
+    giveUpStart: () => start.abort(),
     cancel: (exitCode) => handle?.cancel(exitCode),
     drain: (ms, exitCode) => handle?.drain(ms, exitCode),
     drainMs,
@@ -75,9 +81,13 @@ async function execute(
       // Its outcome is recorded: a signal has nothing to end any more.
       if (event.type === 'run.finished') signals.ended();
     };
-    handle = await startWorkflow({ ...options, confirm, drainMs, onEvent });
+    handle = await startWorkflow({ ...options, confirm, drainMs, onEvent, startSignal: start.signal });
     signals.started();
     return printResult(await handle.done, flags.output);
+  } catch (error) {
+    if (signals.gaveUpWith === undefined || !WfError.is(error)) throw error;
+    tellError(error, flags, output, owner);
+    return signals.gaveUpWith;
   } finally {
     await reporter.close?.();
     signals.ended();
