@@ -1,5 +1,6 @@
 /** How a run ended, in the words of its record: status, cause, exit code, and the result or the error. */
 import type { EngineEnd } from '../engine/engine-options.js';
+import type { Claim } from '../runs/claim-files.js';
 import { ERROR_CODES, EXIT, type ErrorCode } from '../shared/errors.js';
 import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
 
@@ -11,12 +12,16 @@ export interface Outcome {
   error?: ErrorRecord;
 }
 
-/** @param exitCode of the request that ended the run, when there was one */
+/**
+ * @param exitCode of the request that ended the run, when there was one
+ * @param successor who has taken over, when the lineage was lost and that can be seen
+ */
 export function explainEnd(
   end: EngineEnd,
   counts: Counts,
   allowFailures: boolean,
   exitCode: number | undefined,
+  successor?: Claim | null,
 ): Outcome {
   switch (end.how) {
     case 'done': {
@@ -65,10 +70,16 @@ export function explainEnd(
         exitCode: EXIT.runFailed,
         error: {
           code: 'WF_OWNER_LOST',
-          message: 'Another process has taken over this run; this one wrote nothing more.',
+          message: describeLoss(successor),
         },
       };
   }
+}
+
+function describeLoss(successor: Claim | null | undefined): string {
+  if (!successor) return 'Another process has taken over this run; this one wrote nothing more.';
+  const { owner, runId } = successor;
+  return `Another process has taken over this run (process ${owner.pid} on ${owner.host}, as run ${runId}); this one wrote nothing more. wf show ${runId} says how it goes on.`;
 }
 
 /** An error of a call that ended the script (`WF_BUDGET`, `WF_SCHEMA_UNMET`, …) makes the run fail like any other. */

@@ -1,6 +1,7 @@
 /** Writes down how a run ended, gives up what it held, and prunes old runs. */
 import { relative, resolve } from 'node:path';
 import type { EngineEnd } from '../engine/engine-options.js';
+import { type Claim, readLatestClaim } from '../runs/claim-files.js';
 import { pruneRuns } from '../runs/prune-runs.js';
 import type { StateRecord } from '../runs/records.js';
 import { writeState } from '../runs/run-records.js';
@@ -35,7 +36,8 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     notices.push(`The journal is incomplete: ${unwritten} lines could not be written (${journal.unwritten.reason}).`);
   if (given.record !== undefined) await writeRecording(parts, given.record, end.how === 'done');
   const counts = engine.tally.counts;
-  const outcome = explainEnd(end, counts, given.allowFailures === true, parts.exitCode);
+  const successor = end.how === 'owner-lost' ? findSuccessor(parts) : undefined;
+  const outcome = explainEnd(end, counts, given.allowFailures === true, parts.exitCode, successor);
   const endedAt = isoTime(clock.now());
   heartbeat.stop();
   const owned = end.how !== 'owner-lost' && claim.isLatest();
@@ -78,11 +80,23 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     ...(engine.tally.lastTries === undefined ? {} : { lastTries: engine.tally.lastTries }),
     ...(engine.tally.scriptErrors === undefined ? {} : { scriptErrors: engine.tally.scriptErrors }),
     durationMs: clock.now() - parts.startedAt,
-    ...(isComplete(outcome.status, counts) ? {} : { resumeCommand: resumeCommand(parts, outcome) }),
+    // What another run has by now, a resume of this one would pay for again.
+    ...(isComplete(outcome.status, counts) || end.how === 'owner-lost'
+      ? {}
+      : { resumeCommand: resumeCommand(parts, outcome) }),
   });
   parts.events.close();
   parts.guard?.close();
   return { ...finished, ...('result' in outcome ? { result: outcome.result } : {}), notices };
+}
+
+function findSuccessor({ claim }: RunParts): Claim | null | undefined {
+  try {
+    const latest = readLatestClaim(claim.folder);
+    return latest !== undefined && latest.n > claim.n ? latest.claim : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What goes wrong with it takes nothing from the run. */

@@ -145,7 +145,8 @@ function describeOpen(noResult: number, notStarted: number): string[] {
   ];
 }
 
-function placeOf({ status, folder, hasResult }: FinishedEvent, resultPlace: string | undefined): string {
+function placeOf({ status, folder, hasResult, error }: FinishedEvent, resultPlace: string | undefined): string {
+  if (error?.code === 'WF_OWNER_LOST') return 'none; the outcome will be that of the run that has taken over';
   const state = join(folder, 'state.json');
   if (status !== 'completed') return `none; the outcome is in ${state}`;
   if (hasResult === false) return `none, the script returned nothing; the outcome is in ${state}`;
