@@ -156,6 +156,7 @@ export function beginRun(base: Beginning): RunHandle {
       clock,
       onEvent: tell,
       onLive: (call) => watch?.takeLive(call),
+      onHit: (kept) => watch?.takeHit(kept),
       onRest: () => watch?.rest(),
       isOwner: () => claim.isUnchallenged(),
       onDrainExpired: () => note({ status: 'interrupted' }),
@@ -174,7 +175,11 @@ export function beginRun(base: Beginning): RunHandle {
       );
     }
     if (carried !== undefined && base.sourceJournal !== undefined)
-      watch = watchResume(carried, base.sourceJournal.folder, (message) => warn('WF_NOTICE', message));
+      watch = watchResume(
+        carried,
+        { folder: base.sourceJournal.folder, runsFolders: places.readFolders, onMock: backend.madeUp },
+        (message) => warn('WF_NOTICE', message),
+      );
     const running = engine;
     const ender = createRunEnder(running, clock);
     const control = serveControl({

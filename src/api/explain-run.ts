@@ -15,7 +15,7 @@ import { findCall } from './find-call.js';
 import { findPlaces } from './prepare-run.js';
 import { readWorkflowRun } from './read-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
-import { startedKeys } from './started-calls.js';
+import { createFateFinder } from './started-before.js';
 
 export interface ExplainedCall {
   n: number;
@@ -41,7 +41,18 @@ export function explainRun(
   const { folder } = findRun(id, readFolders);
   const { details, readDetail, verdicts, unsupported } = readWorkflowRun(id, where);
   if (verdicts !== undefined) throw new WfError('WF_RUN_FOREIGN', `This run cannot be explained: ${unsupported}.`);
-  const wanted = call === undefined ? undefined : findCall(details, call).n;
+  const wanted = call === undefined ? undefined : findCall(details, call);
+  if (wanted?.key === null)
+    throw new WfError(
+      'WF_USAGE',
+      `Call #${wanted.n} ${wanted.label} has no key: it was refused before it was looked up.`,
+      {
+        remedy: `wf show ${id} '#${wanted.n}' tells why.`,
+      },
+    );
+  const record = inspectRunRecord(folder);
+  const run = record.kind === 'ok' ? record.record : undefined;
+  const source = run?.lineage.resumedFrom ?? undefined;
   const journal = openOwnJournal(folder);
   try {
     const { kept, used } = readKept(journal);
@@ -49,8 +60,8 @@ export function explainRun(
       kept,
       (result) => readResultAt(journal, result.lineOffset, result.lineLength),
       (result) => used.has(result.kept),
-      sourceStarted(folder, readFolders),
-      isPrefix(folder),
+      createFateFinder(source && findFolder(source, readFolders), readFolders),
+      { prefix: run?.options.match === 'prefix', onMock: run?.madeUp === true },
     );
     const explainLive = (detail: CallDetail): string =>
       explainer.explain({
@@ -59,11 +70,12 @@ export function explainRun(
         path: detail.path ?? '',
         nth: detail.nth ?? 0,
         label: detail.label,
-        prompt: detail.prompt ?? '',
+        prompt: detail.prompt,
         opts: detail.options,
       });
     return details
-      .filter((detail) => (wanted === undefined || detail.n === wanted) && detail.key !== null)
+      .filter((detail) => (wanted === undefined ? detail.reused || detail.attempts > 0 : detail.n === wanted.n))
+      .filter((detail) => detail.key !== null)
       .map((detail) => ({
         n: detail.n,
         label: detail.label,
@@ -120,18 +132,10 @@ function toKept(entry: ResultEntry, line: { offset: number; length: number }): K
   };
 }
 
-function sourceStarted(folder: string, readFolders: readonly string[]): Set<string> {
-  const record = inspectRunRecord(folder);
-  const from = record.kind === 'ok' ? record.record.lineage.resumedFrom : null;
-  if (from === null) return new Set();
+function findFolder(runId: string, readFolders: readonly string[]): string | undefined {
   try {
-    return startedKeys(findRun(from, readFolders).folder);
+    return findRun(runId, readFolders).folder;
   } catch {
-    return new Set();
+    return undefined;
   }
-}
-
-function isPrefix(folder: string): boolean {
-  const record = inspectRunRecord(folder);
-  return record.kind === 'ok' && record.record.options.match === 'prefix';
 }

@@ -15,7 +15,7 @@ import { prepareRun } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { findSandboxLaunch } from './sandbox-launch.js';
 import { openSourceJournal } from './source-run.js';
-import { startedKeys } from './started-calls.js';
+import { createFateFinder } from './started-before.js';
 
 /** Answer of `wf plan --json`. */
 export interface ResumePlan {
@@ -81,8 +81,8 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       results,
       carried.readEntry,
       (result) => used.has(result),
-      startedKeys(found.folder),
-      options.match === 'prefix',
+      createFateFinder(found.folder, places.readFolders),
+      { prefix: options.match === 'prefix', onMock: backend.madeUp },
     );
     const hits = plan.calls.filter((call) => call.decision === 'hit');
     const usd = hits.map((call) => call.result?.usd ?? null).filter((value) => value !== null);

@@ -12,6 +12,7 @@ interface SeenEvent {
   delayMs?: number;
   kind?: string;
   n?: number;
+  key?: string;
   label?: string;
   phase?: string | null;
   attempt?: number;
@@ -38,7 +39,8 @@ export function readCallEvents(folder: string, running: boolean, calls: Map<numb
     const call = calls.get(event.n) ?? newCall(event, running);
     calls.set(event.n, call);
     if (running) noteSign(call, event);
-    if (event.type === 'call.started') {
+    if (event.type === 'call.queued') call.key ??= event.key ?? null;
+    else if (event.type === 'call.started') {
       call.status = running ? 'running' : 'no-result';
       call.startedAt ??= event.t;
       call.attempts = event.attempt ?? call.attempts;

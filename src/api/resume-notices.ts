@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import type { LiveCall } from '../engine/engine-options.js';
 import type { RunEvent } from '../engine/events.js';
 import type { CarriedLines, KeptResult } from '../journal/carry.js';
-import { createMissExplainer } from '../journal/explain-miss.js';
-import { readStartedCalls, type StartedCall } from './started-calls.js';
+import { createMissExplainer, type MissExplainer } from '../journal/explain-miss.js';
+import { createFateFinder, findForgotten, readLineage } from './started-before.js';
+import type { StartedCall } from './started-calls.js';
 
 const NAMED = 5;
 /** So many of the calls that run first are looked up: a look-up reads a line of the source. */
@@ -13,6 +14,8 @@ const EXPLAINED = 100;
 export interface ResumeNotices {
   /** Every event of the run. */
   take(event: RunEvent): void;
+  /** A recorded answer was given to a call. */
+  takeHit(kept: number): void;
   /** A call that no record answers. */
   takeLive(call: LiveCall): void;
   /** The script waits: the calls that run first have all come. */
@@ -21,15 +24,24 @@ export interface ResumeNotices {
   close(): void;
 }
 
-/**
- * @param folder of the run whose journal was taken over
- * @param warn tells a person
- */
-export function watchResume(carried: CarriedLines, folder: string, warn: (message: string) => void): ResumeNotices {
+export interface WatchedSource {
+  /** Of the run whose journal was taken over. */
+  folder: string;
+  /** Where the runs lie from which it went on. */
+  runsFolders: readonly string[];
+  /** This run may reuse made-up answers. */
+  onMock: boolean;
+}
+
+/** @param warn tells a person */
+export function watchResume(
+  carried: CarriedLines,
+  { folder, runsFolders, onMock }: WatchedSource,
+  warn: (message: string) => void,
+): ResumeNotices {
   const results = carried.lines.filter((line) => line.type === 'result');
-  const started = readStartedCalls(folder);
-  const cutOff = describeCutOff(started, results);
-  if (cutOff !== undefined) warn(cutOff);
+  warnOfCutOff(folder, runsFolders, results, warn);
+  const used = new Set<number>();
   let first: LiveCall[] | undefined = [];
   let settled: string | undefined;
   const late: string[] = [];
@@ -39,8 +51,14 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
     if (first === undefined || first.length === 0) return;
     const calls = first;
     first = undefined;
-    const keys = new Set(started.flatMap((call) => call.key ?? []));
-    const changed = findChanged(calls.slice(0, EXPLAINED), carried, results, keys);
+    const explainer = createMissExplainer(
+      results,
+      carried.readEntry,
+      (result) => used.has(result.kept),
+      createFateFinder(folder, runsFolders),
+      { onMock },
+    );
+    const changed = results.length === 0 ? [] : findChanged(calls.slice(0, EXPLAINED), explainer);
     if (changed[0] === undefined) return;
     const atLeast = calls.length > EXPLAINED ? 'at least ' : '';
     const who =
@@ -62,6 +80,9 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
         if (late.length < NAMED) late.push(`#${event.n} ${event.label}`);
       }
     },
+    takeHit(kept) {
+      if (first !== undefined) used.add(kept);
+    },
     takeLive(call) {
       first?.push(call);
     },
@@ -76,16 +97,32 @@ export function watchResume(carried: CarriedLines, folder: string, warn: (messag
   };
 }
 
-/** A start without an outcome, by the events, and without a line. */
-function describeCutOff(started: readonly StartedCall[], results: readonly KeptResult[]): string | undefined {
+function warnOfCutOff(
+  folder: string,
+  runsFolders: readonly string[],
+  results: readonly KeptResult[],
+  warn: (message: string) => void,
+): void {
   const recorded = new Set(results.map((result) => `${result.n} ${result.key}`));
-  const open = started.filter((call) => !call.settled && !recorded.has(`${call.n} ${call.key}`));
-  if (open.length === 0) return undefined;
+  const lineage = [];
+  for (const run of readLineage(folder, runsFolders)) {
+    lineage.push(run);
+    // Who went on from a run that was complete has been told what was open in it.
+    if (run.isComplete) break;
+  }
+  const cutOff = lineage[0]?.started.filter((call) => !call.settled && !recorded.has(`${call.n} ${call.key}`)) ?? [];
+  if (cutOff.length > 0) warn(describeCutOff(cutOff, 'the source run'));
+  for (const { runId, open } of findForgotten(lineage, results))
+    warn(describeCutOff(open, `run ${runId}, from which the source run went on without coming to them,`));
+}
+
+/** Starts without an outcome, by the events, and without a line. */
+function describeCutOff(open: readonly StartedCall[], whose: string): string {
   const names = open.slice(0, NAMED).map((call) => `#${call.n} ${call.label}`);
   const calls =
     open.length === 1
-      ? '1 call of the source run was started and has'
-      : `${open.length} calls of the source run were started and have`;
+      ? `1 call of ${whose} was started and has`
+      : `${open.length} calls of ${whose} were started and have`;
   const left = open.flatMap(({ n, worktrees }) =>
     worktrees.filter(({ path }) => existsSync(path)).map(({ path, branch }) => `#${n} in ${path}, branch ${branch}`),
   );
@@ -96,16 +133,11 @@ function describeCutOff(started: readonly StartedCall[], results: readonly KeptR
   return `${calls} no result recorded: ${names.join(', ')}${open.length > names.length ? ', …' : ''}. What they did outside (files, pushes, requests) is not known, is not taken back, and may be done again: look at the workspace.${kept}`;
 }
 
-function findChanged(
-  calls: readonly LiveCall[],
-  carried: CarriedLines,
-  results: readonly KeptResult[],
-  startedBefore: ReadonlySet<string>,
-): string[] {
-  if (results.length === 0) return [];
-  const explainer = createMissExplainer(results, carried.readEntry, () => false, startedBefore);
+function findChanged(calls: readonly LiveCall[], explainer: MissExplainer): string[] {
   return calls.flatMap((call) => {
     const reason = explainer.explain({ ...call, opts: call.options as Record<string, unknown> | undefined });
-    return reason.includes('changed') && !reason.startsWith('failed') ? [`#${call.n} ${call.label}: ${reason}`] : [];
+    return / changed(:|;|$)/.test(reason) && !reason.startsWith('failed')
+      ? [`#${call.n} ${call.label}: ${reason}`]
+      : [];
   });
 }

@@ -56,10 +56,6 @@ function noteWorktree(call: StartedCall | undefined, event: SeenEvent): void {
   if (event.state !== 'removed') call.worktrees.push({ path, branch, base });
 }
 
-/** Keys of the calls that were started. */
-export const startedKeys = (folder: string): Set<string> =>
-  new Set(readStartedCalls(folder).flatMap((call) => call.key ?? []));
-
 function readLines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n');

@@ -64,6 +64,8 @@ export interface EngineOptions {
   onEvent: EventListener;
   /** Told of each call that no record answers, before it is dispatched. */
   onLive?: (call: LiveCall) => void;
+  /** Told of each recorded answer that a call is given, by its ordinal. */
+  onHit?: (kept: number) => void;
   /** Told each time that the script waits for what it was not given yet. */
   onRest?: () => void;
   /** False once another process owns the lineage. */

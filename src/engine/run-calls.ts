@@ -149,6 +149,7 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
       journal.writeHit({ n, key, path, nth, label, phase, of: kept });
       tally.see(n, label, phase, key);
       tally.reuse(n, result);
+      options.onHit?.(kept);
       run.delivered(kept);
       voice.tellReused({ n, label, phase }, result);
     },

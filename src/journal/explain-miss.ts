@@ -10,8 +10,19 @@ export interface LiveCallView {
   path: string;
   nth: number;
   label: string;
-  prompt: string;
+  /** Absent where it was never written: the call has no outcome. */
+  prompt: string | undefined;
   opts: Record<string, unknown> | undefined;
+}
+
+/** What is known of a call that was started before and has no line: it has no outcome, or its line is not there any more. */
+export type StartFate = 'no-result' | 'lost';
+
+export interface MissRules {
+  /** Nothing is reused behind the first call that is no hit. */
+  prefix?: boolean;
+  /** The run is one on `mock`, which may reuse made-up answers. */
+  onMock?: boolean;
 }
 
 export interface MissExplainer {
@@ -37,49 +48,59 @@ const KEY_OPTIONS = [
 /**
  * @param recorded the results that the run starts with
  * @param isUsed tells which of them were taken by a call
- * @param started keys of calls that were started in the source run and have no line there
- * @param prefix nothing is reused behind the first call that is no hit
+ * @param fateOf what became of the calls of a key that were started before; `recordedLines` of them have a line
  */
 export function createMissExplainer(
   recorded: readonly KeptResult[],
   readEntry: (result: KeptResult) => ResultEntry,
   isUsed: (result: KeptResult) => boolean,
-  started: ReadonlySet<string>,
-  prefix = false,
+  fateOf: (key: string, recordedLines: number) => StartFate | undefined,
+  { prefix = false, onMock = false }: MissRules = {},
 ): MissExplainer {
-  const failed = new Map<string, KeptResult>();
+  const byKey = new Map<string, KeptResult[]>();
   const byLabel = new Map<string, KeptResult[]>();
   const byPath = new Map<string, KeptResult[]>();
   for (const result of recorded) {
-    if (result.kind !== 'ok') failed.set(result.key, result);
+    push(byKey, result.key, result);
     if (result.label !== undefined) push(byLabel, result.label, result);
-    push(byPath, result.path, result);
+    if (result.path !== '') push(byPath, result.path, result);
   }
 
   /**
-   * The recorded call that this one most likely was: by label, else by place, else by its number in call order. One that
-   * nobody took goes before one that somebody did.
+   * The recorded call that this one most likely was: by label, else by slot, else by its number in call order where the
+   * texts are alike. One that another call took is none: that call stands in the script as before, and this one beside it.
    */
-  const findNearest = (call: LiveCallView): KeptResult | undefined => {
-    const candidates = byLabel.get(call.label) ?? (call.path === '' ? undefined : byPath.get(call.path));
-    if (candidates === undefined) return recorded.find((result) => result.n === call.n && !isUsed(result));
-    const free = candidates.filter((result) => !isUsed(result));
-    const pool = free.length > 0 ? free : candidates;
-    return pool.find((result) => result.path === call.path && result.nth === call.nth) ?? pool[0];
+  const findNearest = (call: LiveCallView & { prompt: string }): ResultEntry | undefined => {
+    for (const same of [byLabel.get(call.label), byPath.get(call.path)]) {
+      const free = same?.filter((result) => !isUsed(result)) ?? [];
+      const nearest = free.find((result) => result.path === call.path && result.nth === call.nth) ?? free[0];
+      if (nearest !== undefined) return readEntry(nearest);
+    }
+    const before = recorded.find((result) => result.n === call.n && !isUsed(result));
+    const entry = before && readEntry(before);
+    return entry?.prompt !== undefined && areAlike(entry.prompt, call.prompt) ? entry : undefined;
   };
 
   return {
     explain(call) {
       if (call.opts?.cache === false) return 'cache: false: this call is never answered from a journal';
-      if (prefix && recorded.some((result) => result.kind === 'ok' && result.key === call.key && !isUsed(result)))
-        return 'its answer is recorded, but --match prefix reuses nothing behind the first call that is no hit';
-      const failure = failed.get(call.key);
+      const same = byKey.get(call.key) ?? [];
+      const answers = same.filter((result) => result.kind === 'ok');
+      const free = answers.filter((result) => !isUsed(result));
+      if (free.some((result) => onMock || !result.madeUp)) {
+        if (prefix)
+          return 'its answer is recorded, but --match prefix reuses nothing behind the first call that is no hit';
+      } else if (free.length > 0) return 'its recorded answer was made up by mock, and only a run on mock reuses it';
+      const failure = same.findLast((result) => result.kind !== 'ok');
       if (failure !== undefined) return explainFailure(failure, readEntry);
-      if (started.has(call.key)) return 'no result recorded';
-      const nearest = findNearest(call);
-      if (nearest === undefined) return 'new';
-      if (nearest.key === call.key) return 'new: every recorded answer of this text is taken by another call';
-      return explainDifference(call, readEntry(nearest));
+      const fate = fateOf(call.key, same.length);
+      if (fate === 'no-result') return 'no result recorded';
+      if (fate === 'lost') return 'its result was recorded, and is damaged or missing';
+      if (answers.length > 0) return 'new: every recorded answer of this text is taken by another call';
+      const { prompt } = call;
+      if (prompt === undefined) return 'new or changed: its text is not on record, as it has no result';
+      const nearest = findNearest({ ...call, prompt });
+      return nearest === undefined ? 'new' : explainDifference({ ...call, prompt }, nearest);
     },
   };
 }
@@ -98,7 +119,7 @@ function explainFailure(failure: KeptResult, readEntry: (result: KeptResult) => 
     : `failed before: ${error.code}: ${error.message.split('\n')[0]?.slice(0, 200)}`;
 }
 
-function explainDifference(call: LiveCallView, entry: ResultEntry): string {
+function explainDifference(call: LiveCallView & { prompt: string }, entry: ResultEntry): string {
   const reasons: string[] = [];
   if (entry.prompt !== undefined && entry.prompt !== call.prompt)
     reasons.push(`prompt changed: ${firstDifference(entry.prompt, call.prompt)}`);
@@ -116,6 +137,16 @@ function explainDifference(call: LiveCallView, entry: ResultEntry): string {
 
 const show = (value: unknown): string =>
   value === undefined || value === null ? 'none' : JSON.stringify(value).slice(0, 80);
+
+/** Beginning and end in common make up half of the shorter one at least. */
+function areAlike(one: string, other: string): boolean {
+  const length = Math.min(one.length, other.length);
+  let head = 0;
+  while (head < length && one[head] === other[head]) head++;
+  let tail = 0;
+  while (tail < length - head && one.at(-1 - tail) === other.at(-1 - tail)) tail++;
+  return 2 * (head + tail) >= length;
+}
 
 /** Where two texts part, with a little of both. */
 function firstDifference(before: string, now: string): string {

@@ -1,0 +1,120 @@
+/**
+ * What the runs of a lineage had started, from the run whose journal is taken over back to the first one that is still
+ * there. A run that was killed before it came to a call of its source knows nothing of it by itself.
+ */
+import type { KeptResult } from '../journal/carry.js';
+import type { StartFate } from '../journal/explain-miss.js';
+import { findRunById } from '../runs/find-run.js';
+import { inspectRunRecord, inspectState } from '../runs/run-records.js';
+import { readStartedCalls, type StartedCall } from './started-calls.js';
+
+/** A run of the lineage, the newest first. */
+export interface EarlierRun {
+  runId: string;
+  started: StartedCall[];
+  /** The script came to its end in it: what was open then was awaited by nobody. */
+  isComplete: boolean;
+}
+
+/** Reads a run only when it is asked for: most resumes need no more than the first. */
+export function* readLineage(folder: string, runsFolders: readonly string[]): Generator<EarlierRun, void, undefined> {
+  const seen = new Set<string>();
+  for (let at: string | undefined = folder; at !== undefined; ) {
+    const run = inspectRunRecord(at);
+    const state = inspectState(at);
+    const [runId, parent] = run.kind === 'ok' ? [run.record.runId, run.record.lineage.resumedFrom] : ['', null];
+    seen.add(runId);
+    yield {
+      runId,
+      started: readStartedCalls(at),
+      isComplete: state.kind === 'ok' && state.record.status === 'completed',
+    };
+    at = parent === null || seen.has(parent) ? undefined : findFolder(parent, runsFolders);
+  }
+}
+
+function findFolder(runId: string, runsFolders: readonly string[]): string | undefined {
+  try {
+    return findRunById(runId, runsFolders).folder;
+  } catch {
+    // Pruned, or not to be read: what it had started is not known any more.
+    return undefined;
+  }
+}
+
+/** What became of the calls of a key, as the explainer of misses asks it. The lineage is read at the first question. */
+export function createFateFinder(
+  folder: string | undefined,
+  runsFolders: readonly string[],
+): (key: string, recordedLines: number) => StartFate | undefined {
+  let fates: Map<string, { open: number; settled: number }> | undefined;
+  return (key, recordedLines) => {
+    fates ??= folder === undefined ? new Map() : countStarts(readLineage(folder, runsFolders));
+    const fate = fates.get(key);
+    // A line may be there although the event that tells of it was lost with its run.
+    if (fate === undefined || fate.open + fate.settled <= recordedLines) return undefined;
+    return fate.open > 0 ? 'no-result' : 'lost';
+  };
+}
+
+function countStarts(runs: Iterable<EarlierRun>): Map<string, { open: number; settled: number }> {
+  const fates = new Map<string, { open: number; settled: number }>();
+  for (const { started } of runs) {
+    const later = new Set(fates.keys());
+    for (const { key, settled } of started) {
+      if (key === undefined) continue;
+      const fate = fates.get(key) ?? { open: 0, settled: 0 };
+      if (settled) fate.settled++;
+      // A later run started it anew, so what became of it then is what counts.
+      else if (!later.has(key)) fate.open++;
+      fates.set(key, fate);
+    }
+  }
+  return fates;
+}
+
+/**
+ * Calls that runs before the newest had started, that have no outcome, and that no later run has started anew.
+ *
+ * @param recorded the lines that are there, each with the run that made it
+ */
+export function findForgotten(
+  runs: Iterable<EarlierRun>,
+  recorded: readonly Pick<KeptResult, 'from' | 'key'>[],
+): { runId: string; open: StartedCall[] }[] {
+  const forgotten: { runId: string; open: StartedCall[] }[] = [];
+  const later = createCounter();
+  let isNewest = true;
+  for (const { runId, started, isComplete } of runs) {
+    if (isComplete) break;
+    const lines = createCounter();
+    for (const { from, key } of recorded) if (from === runId) lines.add(key);
+    for (const { key, settled } of started) if (settled) lines.take(key);
+    // Of equal calls each line, and each later start, stands for one. Without its key none can be told from those.
+    const open = started.filter(
+      ({ key, settled }) => !settled && key !== undefined && !lines.take(key) && !later.take(key),
+    );
+    if (open.length > 0 && !isNewest) forgotten.push({ runId, open });
+    isNewest = false;
+    for (const { key } of started) later.add(key);
+  }
+  return forgotten;
+}
+
+interface Counter {
+  add(key: string | undefined): void;
+  /** Whether there was one left. */
+  take(key: string | undefined): boolean;
+}
+
+function createCounter(): Counter {
+  const counts = new Map<string | undefined, number>();
+  return {
+    add: (key) => void counts.set(key, (counts.get(key) ?? 0) + 1),
+    take(key) {
+      const count = counts.get(key) ?? 0;
+      if (count > 0) counts.set(key, count - 1);
+      return count > 0;
+    },
+  };
+}
