@@ -79,7 +79,7 @@ async function execute(codex: Codex, request: AgentRequest, context: AgentRunCon
     throw new BackendError('backend_missing', wordNoProgram('codex', settings.executable), { remedy: INSTALL_CODEX });
   // The server refuses a schema that does not keep to the rules of its strict mode.
   const native = request.schema !== undefined && isStrictSchema(request.schema);
-  const schemaFile = request.schema && writeSchemaFile(request.schema);
+  const schemaFile = writeSchemaFile(request);
   try {
     const { env, hidden } = codexEnvironment(source, allowEnv, settings, request, schemaFile?.path);
     const asked = native ? schemaFile?.path : undefined;

@@ -71,7 +71,7 @@ export function createCommandBackend(options: CommandOptions): AgentBackend {
     },
     async run(request, context) {
       if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.');
-      const schemaFile = request.schema && writeSchemaFile(request.schema);
+      const schemaFile = writeSchemaFile(request);
       try {
         const env = agentEnvironment(source, options.allowEnv ?? [], request, schemaFile?.path);
         return await execute(argv, name, env, options.graceMs ?? Number.POSITIVE_INFINITY, request, context, (line) =>

@@ -5,6 +5,7 @@ import { isProcessAlive } from '../../shared/process-info.js';
 import { CLAIMS_FOLDER, lookAt, NEW_PREFIX, REPAIRED_FOLDER, TRASH_PREFIX } from '../../runs/runs-folder.js';
 import { isBuiltFolder, removeBuiltFolder } from './built-folder.js';
 import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
+import { findSchemaFiles, findTestFolders } from './find-temporary.js';
 import { namesIn } from './names-in.js';
 
 /** Younger than this, ms, somebody on another machine may still be at it. */
@@ -22,6 +23,8 @@ export const checkLeftovers: DoctorCheck = {
     const found = [
       ...[...findTemporaryFiles(context), ...findFolders(context)].map((path) => tellLeftover(path, removeAll)),
       ...findBuiltFolders(context).map((path) => tellLeftover(path, removeBuiltFolder)),
+      ...findSchemaFiles(context).map(({ path, runId }) => tellSchemaFile(path, runId)),
+      ...findTestFolders(context),
     ];
     return found.length > 0 ? found : [{ status: 'ok', message: 'No half-made file or folder is left over.' }];
   },
@@ -33,15 +36,27 @@ function tellLeftover(path: string, remove: (path: string) => void): Finding {
     message: `${path} was left half made or half removed by a wf that is gone.`,
     remedy: 'Nobody reads it. --fix removes it.',
     path,
-    fix() {
-      const parent = dirname(path);
-      const stat = lookAt(parent);
-      remove(path);
-      // Pruning goes by the times of run folders: tidying up must not make an old run a new one.
-      if (stat !== undefined) utimesSync(parent, stat.atime, stat.mtime);
-      return `removed ${basename(path)}`;
-    },
+    fix: () => tidy(path, remove),
   };
+}
+
+/** It goes with its run anyway. */
+const tellSchemaFile = (path: string, runId: string): Finding => ({
+  status: 'note',
+  message: `${path} holds the schema of a call of run ${runId}, which is over.`,
+  remedy: 'It goes when that run is pruned, or by --fix.',
+  runId,
+  path,
+  fix: () => tidy(path, removeAll),
+});
+
+function tidy(path: string, remove: (path: string) => void): string {
+  const parent = dirname(path);
+  const stat = lookAt(parent);
+  remove(path);
+  // Pruning goes by the times of run folders: tidying up must not make an old run a new one.
+  if (stat !== undefined) utimesSync(parent, stat.atime, stat.mtime);
+  return `removed ${basename(path)}`;
 }
 
 const removeAll = (path: string): void => rmSync(path, { recursive: true, force: true });

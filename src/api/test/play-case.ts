@@ -1,7 +1,4 @@
 /** Runs the script once on scripted answers, in a runs folder that is gone afterwards, and tells what happened. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type AgentBackend, BackendError } from '../../agents/backend.js';
 import { createMockBackend } from '../../agents/mock/mock-backend.js';
 import type { Failure } from '../../engine/events.js';
@@ -10,6 +7,7 @@ import { readCalls } from '../read-calls.js';
 import { runWorkflow } from '../run-workflow.js';
 import type { TestOptions } from '../test-workflow.js';
 import type { Answers } from './find-answers.js';
+import { makeTestFolder } from './test-folder.js';
 
 export type PlayedCall = {
   label: string;
@@ -43,14 +41,14 @@ export async function playCase(
     onMadeUp: ({ n, label }) => madeUp.set(n, label),
   });
   const failures: Failure[] = [];
-  const runsDir = mkdtempSync(join(tmpdir(), 'wf-test-runs-'));
+  const folder = makeTestFolder();
   try {
     const run = await runWorkflow({
       script,
       args: args?.value,
       hasArgs: args !== undefined,
       backend: withoutWaits(backend, prompts),
-      runsDir,
+      runsDir: folder.runsDir,
       cwd: given.cwd,
       home: given.home,
       env: given.env,
@@ -73,7 +71,7 @@ export async function playCase(
       madeUp: answers.rules === undefined ? [] : [...madeUp.values()],
     };
   } finally {
-    rmSync(runsDir, { recursive: true, force: true });
+    folder.remove();
   }
 }
 
