@@ -27,6 +27,8 @@ export interface ProgramEnd {
   code: number | null;
   /** The signal that ended it without its having been stopped here. */
   endedBy: string | null;
+  /** The time limit stopped it. */
+  isLate: boolean;
   stdout: string;
   stderr: string;
   /** Code of the system error when it could not be started. */
@@ -36,7 +38,7 @@ export interface ProgramEnd {
 /** Never rejects. */
 export async function runToEnd(program: string, args: readonly string[], start: ProgramStart): Promise<ProgramEnd> {
   const { execa } = await import('execa');
-  const end: ProgramEnd = { code: null, endedBy: null, stdout: '', stderr: '', startError: undefined };
+  const end: ProgramEnd = { code: null, endedBy: null, isLate: false, stdout: '', stderr: '', startError: undefined };
   if (start.signal?.aborted) return end;
   const child = execa(program, args, {
     cwd: start.cwd,
@@ -69,7 +71,11 @@ export async function runToEnd(program: string, args: readonly string[], start: 
   child.stdout.on('data', (chunk: Buffer) => collect(stdout, chunk));
   child.stderr.on('data', (chunk: Buffer) => collect(stderr, chunk));
   const output = watchOutput([child.stdout, child.stderr], () => bytes);
-  const timer = setTimeout(stop, start.timeoutMs);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    stop();
+  }, start.timeoutMs);
   start.signal?.addEventListener('abort', stop, { once: true });
   if (start.signal?.aborted) stop();
   try {
@@ -80,7 +86,7 @@ export async function runToEnd(program: string, args: readonly string[], start: 
     // What was cut off is no answer, whatever exit code was found for it.
     return exit.stopping === undefined
       ? { ...end, code: exit.code, endedBy: exit.signal, ...words }
-      : { ...end, ...words };
+      : { ...end, isLate, ...words };
   } finally {
     clearTimeout(timer);
     start.signal?.removeEventListener('abort', stop);

@@ -1,13 +1,8 @@
 /** Worktrees that calls have left, with what is known of their runs: which are in use, which are kept work, which nobody needs. */
 import { join } from 'node:path';
-import {
-  type FoundWorktree,
-  judgeFound,
-  listTrash,
-  listWorktrees,
-  removeFound,
-  removeTrash,
-} from '../agents/worktree/found-worktrees.js';
+import { type FoundTrash, listTrash, removeTrash } from '../agents/worktree/found-trash.js';
+import { type FoundWorktree, judgeFound, listWorktrees, removeFound } from '../agents/worktree/found-worktrees.js';
+import { blocksGit } from '../agents/worktree/half-made.js';
 import { ownerState } from '../runs/owner.js';
 import { ownerSchema } from '../runs/records.js';
 import { observeRun } from '../runs/run-status.js';
@@ -43,9 +38,11 @@ export interface LeftWorktree {
 const SETTLED_MS = 3_600_000;
 
 type Where = Pick<Places, 'root' | 'env' | 'readFolders'>;
+/** One look: what one worktree has waited for in vain is not waited for at the next. */
+type Look = Where & { outlasted: Set<string> };
 
 /**
- * The worktrees of a project's calls that are on the disk, by path. Only what our own names name is looked at. Nothing is
+ * The worktrees of a project's calls that are on the disk, by path; first those that keep git from its work. Only what our own names name is looked at. Nothing is
  * changed before `sweep()` is called, and that never removes work.
  *
  * @param given where to look; default the process's own folder
@@ -61,15 +58,22 @@ export async function findLeftWorktrees(
 }
 
 /** The same where the places are known. */
-export async function lookForWorktrees(where: Where, now: number): Promise<LeftWorktree[]> {
-  const folder = findWorktreesFolder(where.root);
-  const found = await Promise.all(listWorktrees(folder).map((one) => describe(where, one, now)));
-  return [...found, ...listTrash(folder).flatMap((one) => describeTrash(where, one, now))].sort((a, b) =>
-    a.path < b.path ? -1 : 1,
+export async function lookForWorktrees({ root, env, readFolders }: Where, now: number): Promise<LeftWorktree[]> {
+  const folder = findWorktreesFolder(root);
+  const look = { root, env, readFolders, outlasted: new Set<string>() };
+  const listed = listWorktrees(folder);
+  const blocking = new Set(listed.filter(isBlocking).map(({ path }) => path));
+  const found = await Promise.all(listed.map((one) => describe(look, one, now)));
+  const order = ({ path }: LeftWorktree): string => `${blocking.has(path) ? 0 : 1}${path}`;
+  return [...found, ...listTrash(folder).flatMap((one) => describeTrash(look, one, now))].sort((a, b) =>
+    order(a) < order(b) ? -1 : 1,
   );
 }
 
-async function describe(where: Where, found: FoundWorktree, now: number): Promise<LeftWorktree> {
+/** While it is there, no other can be removed. */
+const isBlocking = ({ gitDir }: FoundWorktree): boolean => gitDir !== undefined && blocksGit(gitDir);
+
+async function describe(where: Look, found: FoundWorktree, now: number): Promise<LeftWorktree> {
   const { path, branch, runId, n } = found;
   const about = { path, branch, runId, n, fileCount: 0, commits: 0 };
   const sweep = async (): Promise<void> => {
@@ -79,7 +83,10 @@ async function describe(where: Where, found: FoundWorktree, now: number): Promis
   };
   if (isInUse(where, found, now)) return { ...about, state: 'in-use', sweep };
   const verdict = await judgeFound(where, found);
-  if (!verdict.changed) return { ...about, state: 'unchanged', sweep };
+  if (!verdict.changed) {
+    const doubt = 'git was killed while it made it, and fails in the whole repository until it is gone';
+    return { ...about, state: 'unchanged', ...(isBlocking(found) ? { doubt } : {}), sweep };
+  }
   const { files, commits, doubt } = verdict;
   return {
     ...about,
@@ -91,11 +98,16 @@ async function describe(where: Where, found: FoundWorktree, now: number): Promis
   };
 }
 
-function describeTrash(where: Where, { path, since }: { path: string; since: number }, now: number): LeftWorktree[] {
-  const runId = /([0-9a-f-]{36})-\d+(?:-\d+)?$/.exec(path)?.[1] ?? '';
+function describeTrash(where: Look, trash: FoundTrash, now: number): LeftWorktree[] {
+  const { path, since } = trash;
+  const { runId } = trash.name;
   if (isRunAlive(where, runId, now) ?? now - since < SETTLED_MS) return [];
   const about = { path, branch: null, runId, n: 0, fileCount: 0, commits: 0, doubt: 'it was being removed' };
-  return [{ ...about, state: 'unchanged', sweep: () => removeTrash(path) }];
+  const sweep = async (): Promise<void> => {
+    const reason = await removeTrash(where, trash);
+    if (reason !== undefined) throw new Error(reason);
+  };
+  return [{ ...about, state: 'unchanged', sweep }];
 }
 
 /** In doubt it is in use. */

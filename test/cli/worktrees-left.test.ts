@@ -1,20 +1,26 @@
 /** What stays of worktrees when calls fail, runs are killed or stopped, and when somebody goes on from them. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runWf, startWf, type WfHandle } from '../support/run-wf.js';
 import type { TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
 import { idOf, killRun, run } from './support/runs.js';
-import { branchesOf, isolatedFan, type Kept, keptIn, makeRepository, SHELL, treesOf } from './support/worktrees.js';
+import {
+  branchesOf,
+  doctorTrees as doctor,
+  foldersOf,
+  isolatedFan,
+  type Kept,
+  keptIn,
+  makeRepository,
+  SHELL,
+  treesOf,
+} from './support/worktrees.js';
 
 /** Shell: waits until the test opens the gate. */
 const GATE = 'while [ ! -e "$HOME/gate" ]; do sleep 0.02; done';
 const openGate = (project: TestProject): void => writeFileSync(join(project.home, 'gate'), '');
-const foldersOf = (project: TestProject): string[] =>
-  readdirSync(project.path('.claude', 'worktrees'))
-    .filter((name) => name !== '.gitignore')
-    .sort();
 
 async function waitForFile(project: TestProject, handle: WfHandle, ...names: string[]): Promise<void> {
   for (const name of names) {
@@ -22,25 +28,6 @@ async function waitForFile(project: TestProject, handle: WfHandle, ...names: str
       gaveUp: () => (handle.ended ? `wf has ended:\n${handle.stderr}` : undefined),
     });
   }
-}
-
-interface Doctor {
-  status: string;
-  findings: {
-    check: string;
-    status: string;
-    message: string;
-    path: string | null;
-    fixable: boolean;
-    fixed: string | null;
-  }[];
-}
-
-async function doctor(project: TestProject, ...flags: string[]): Promise<Doctor['findings']> {
-  const { stdout } = await runWf(['doctor', '--json', ...flags], { project, timeoutMs: 120_000 });
-  return (JSON.parse(stdout) as Doctor).findings.filter(
-    ({ check, status }) => check === 'worktrees' && status !== 'ok',
-  );
 }
 
 describe('a resume', () => {

@@ -49,17 +49,25 @@ export async function addWorktree(
   const path = join(folder, folderName(name));
   const branch = branchName(name);
   const args = ['worktree', 'add', '--quiet', '-b', branch, path, repository.head];
-  const end = await tryAgain(async () => {
-    const tried = await runGit(place, args, {
-      cwd: repository.top,
-      signal,
-      timeoutMs: ADD_MS,
-      isLong: true,
-    });
-    // git makes the branch first, and leaves it.
-    if (tried.code !== 0) await dropWorktree(place, repository, { path, branch, base: repository.head });
-    return tried;
-  }, signal);
+  // Taking a failed one back may meet the same obstacle, and waits for it once, not at every try.
+  const dropping = { ...place, outlasted: new Set<string>() };
+  const end = await tryAgain(
+    dropping,
+    async () => {
+      const tried = await runGit(place, args, {
+        cwd: repository.top,
+        signal,
+        timeoutMs: ADD_MS,
+        isLong: true,
+      });
+      // git makes the branch first, and leaves it.
+      if (tried.code === 0) return tried;
+      const left = await dropWorktree(dropping, repository, { path, branch, base: repository.head });
+      if (left !== undefined) dropping.outlasted.add(saidBy(tried));
+      return tried;
+    },
+    signal,
+  );
   if (end.code !== 0) throw explainFailure(end);
   try {
     return await prepare(place, repository, { ...wanted, path, branch });
@@ -123,6 +131,12 @@ function explainFailure(end: GitEnd): Error {
   if (/No space left|quota exceeded/i.test(end.stderr)) return refused('the disk is full.', 'Make room.');
   if (/Permission denied|Read-only file system|Operation not permitted/i.test(end.stderr)) {
     return refused('git may not write in the repository or beside it.', 'Make both writable.');
+  }
+  if (/failed to read .*worktrees\/.*\/commondir/.test(end.stderr)) {
+    return refused(
+      'git stumbles over another worktree of the repository, which was being made when its git was killed.',
+      'wf doctor --fix removes it if a run had begun it; else remove its folder in .git/worktrees.',
+    );
   }
   if (/cannot create 'refs\/heads/.test(end.stderr)) {
     return refused('a branch is in the way of the branches wf/<run>/<call>.', 'Rename the branch wf.');

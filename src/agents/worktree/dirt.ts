@@ -13,7 +13,7 @@ export type Dirt = Record<string, string>;
 /** @returns the failed command where git cannot tell */
 export async function readDirt(place: GitPlace, worktree: { gitDir: string; path: string }): Promise<Dirt | GitEnd> {
   const args = ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--ignore-submodules=none', '--no-renames'];
-  const end = await tryAgain(() => runGit(place, args, { cwd: worktree.path, worktree }));
+  const end = await tryAgain(place, () => runGit(place, args, { cwd: worktree.path, worktree }));
   if (end.code !== 0) return end;
   const dirt: Dirt = Object.create(null);
   for (const entry of end.stdout.split('\0')) {

@@ -1,11 +1,14 @@
 /** Worktrees of ours that lie on the disk, whoever made them, and what is in them. */
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { isGitEnd, readDirt } from './dirt.js';
-import { type GitPlace, runGit } from './git.js';
+import { readFoundBranch } from './found-branch.js';
+import type { GitPlace } from './git.js';
+import { commonOf, findGitDir } from './git-dir.js';
+import { findHalfMade, removeHalfMade } from './half-made.js';
 import { judgeWorktree, type Verdict } from './judge-worktree.js';
-import { branchName, parseFolderName, TRASH_PREFIX } from './names.js';
-import { removeFiles, removeWorktree } from './remove-worktree.js';
+import { branchName, parseFolderName } from './names.js';
+import { removeWorktree } from './remove-worktree.js';
 import { readWorktreeRecord, type WorktreeRecord } from './worktree-record.js';
 import { lstatIfThere } from '../../shared/stat-if-there.js';
 
@@ -26,11 +29,11 @@ export interface FoundWorktree {
 
 /** Unordered. None where there is no such folder. */
 export function listWorktrees(folder: string): FoundWorktree[] {
-  return namesIn(folder).flatMap((name) => {
-    const parsed = parseFolderName(name);
+  return listFolder(folder).flatMap((path) => {
+    const parsed = parseFolderName(basename(path));
     if (parsed === undefined) return [];
-    const path = join(realpathSync(folder), name);
-    const madeAt = changedAt(path);
+    const madeAt = lstatIfThere(path)?.ctimeMs;
+    // It was taken away since its name was read.
     if (madeAt === undefined) return [];
     const gitDir = findGitDir(path);
     const read = gitDir === undefined ? undefined : readWorktreeRecord(gitDir);
@@ -41,23 +44,18 @@ export function listWorktrees(folder: string): FoundWorktree[] {
   });
 }
 
-/** Folders that were being removed: their worktrees had been found unchanged. With the time since when, ms since the epoch. */
-export const listTrash = (folder: string): { path: string; since: number }[] =>
-  namesIn(folder)
-    .filter((name) => name.startsWith(TRASH_PREFIX) && parseFolderName(name.slice(TRASH_PREFIX.length)) !== undefined)
-    .flatMap((name) => {
-      const since = changedAt(join(folder, name));
-      return since === undefined ? [] : [{ path: join(folder, name), since }];
-    });
-
-export const removeTrash = (path: string): Promise<void> => removeFiles(path);
-
 /** Never throws. In doubt something is in it. */
 export async function judgeFound(place: GitPlace, found: FoundWorktree): Promise<Verdict> {
   const { path, branch, gitDir, record } = found;
-  if (gitDir === undefined) return doubt('git does not know it');
-  if (record !== undefined) return judgeWorktree(place, { path, gitDir, branch, base: record.base, dirt: record.dirt });
+  if (gitDir !== undefined && record !== undefined) {
+    return judgeWorktree(place, { path, gitDir, branch, base: record.base, dirt: record.dirt });
+  }
   if (found.hasUnreadableRecord) return doubt('its record cannot be read');
+  const halfMade = await findHalfMade(place, path);
+  if (halfMade !== undefined) {
+    return halfMade.common === undefined ? { changed: false } : judgeBranch(place, halfMade.common, branch);
+  }
+  if (gitDir === undefined) return doubt('git does not know it');
   // Half made: files that were not checked out yet may be missing, but nothing else may differ from the commit.
   const dirt = await readDirt(place, { path, gitDir });
   if (isGitEnd(dirt)) return doubt('it was never finished, and git cannot tell its state');
@@ -65,11 +63,7 @@ export async function judgeFound(place: GitPlace, found: FoundWorktree): Promise
   const missing = existsSync(join(gitDir, 'index')) ? undefined : 'D  gone';
   const own = Object.keys(dirt).filter((name) => dirt[name] !== missing);
   if (own.length > 0) return { changed: true, files: own.sort(), commits: 0 };
-  const tip = await tipOf(place, found, gitDir);
-  if (tip === undefined) return { changed: false };
-  const others = ['--not', `--exclude=refs/heads/${branch}`, '--branches', '--tags', '--remotes', 'HEAD'];
-  const count = await runGit(place, ['rev-list', '--count', tip, ...others], { cwd: commonOf(gitDir) });
-  return count.code === 0 && Number(count.stdout) === 0 ? { changed: false } : doubt('it was never finished');
+  return judgeBranch(place, commonOf(gitDir), branch);
 }
 
 /**
@@ -79,38 +73,35 @@ export async function judgeFound(place: GitPlace, found: FoundWorktree): Promise
  */
 export async function removeFound(place: GitPlace, found: FoundWorktree): Promise<string | undefined> {
   const { path, branch, gitDir, record } = found;
-  if (gitDir === undefined) return 'git does not know it';
   if ((await judgeFound(place, found)).changed) return 'there is something in it now';
-  const base = record?.base ?? (await tipOf(place, found, gitDir)) ?? '';
-  return removeWorktree(place, { common: commonOf(gitDir) }, { path, branch, base });
-}
-
-const doubt = (why: string): Verdict => ({ changed: true, files: [], commits: 0, doubt: why });
-
-/** `<common>/worktrees/<name>` */
-const commonOf = (gitDir: string): string => dirname(dirname(gitDir));
-
-async function tipOf(place: GitPlace, { branch }: FoundWorktree, gitDir: string): Promise<string | undefined> {
-  const args = ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`];
-  return (await runGit(place, args, { cwd: commonOf(gitDir) })).stdout.trim() || undefined;
-}
-
-function findGitDir(path: string): string | undefined {
-  try {
-    const named = /^gitdir: (.+?)\s*$/.exec(readFileSync(join(path, '.git'), 'utf8'))?.[1];
-    const gitDir = named === undefined ? undefined : resolve(path, named);
-    return gitDir !== undefined && existsSync(join(gitDir, 'HEAD')) ? gitDir : undefined;
-  } catch {
-    return undefined;
+  const halfMade = record === undefined ? await findHalfMade(place, path) : undefined;
+  const common = halfMade === undefined ? gitDir && commonOf(gitDir) : halfMade.common;
+  let base = record?.base;
+  if (record === undefined && common !== undefined) {
+    const now = await readFoundBranch(place, common, branch);
+    if (now?.own !== 0) return 'there is something on its branch now';
+    base = now.tip;
   }
+  if (halfMade !== undefined) return removeHalfMade(place, halfMade, branch, base);
+  if (common === undefined) return 'git does not know it';
+  return removeWorktree(place, { common }, { path, branch, base });
 }
 
-/** `undefined` for what was taken away since its name was read. */
-const changedAt = (path: string): number | undefined => lstatIfThere(path)?.ctimeMs;
+const doubt = (why: string, commits = 0): Verdict => ({ changed: true, files: [], commits, doubt: why });
 
-function namesIn(folder: string): string[] {
+/** Of one that was never finished: where it began is not known. */
+async function judgeBranch(place: GitPlace, common: string, branch: string): Promise<Verdict> {
+  const found = await readFoundBranch(place, common, branch);
+  if (found === undefined) return doubt('it was never finished, and git cannot tell where its branch stands');
+  if (found.own === 0) return { changed: false };
+  return doubt('it was never finished, and there are commits on its branch', found.own);
+}
+
+/** Paths of what lies in a folder of worktrees, by its real path, as git knows them. */
+export function listFolder(folder: string): string[] {
   try {
-    return readdirSync(folder);
+    const real = realpathSync(folder);
+    return readdirSync(real).map((name) => join(real, name));
   } catch {
     return [];
   }

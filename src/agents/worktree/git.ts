@@ -12,6 +12,11 @@ export interface GitPlace {
   /** Told of commands that may take long: they must not outlive `wf`. */
   onProcess?(pid: number): void;
   onProcessEnd?: AgentRunContext['onProcessEnd'];
+  /**
+   * For a look at many worktrees, which would not come to an end if each of them waited for the same: what was still in
+   * the way at the end of a wait, and commands that ran into their time limit. It is not waited for a second time.
+   */
+  readonly outlasted?: Set<string>;
 }
 
 export interface GitStart {
@@ -27,7 +32,7 @@ export interface GitStart {
 }
 
 /** Its `code` is `null` too when the time limit or the signal ended git. */
-export type GitEnd = Omit<ProgramEnd, 'endedBy'>;
+export type GitEnd = Omit<ProgramEnd, 'endedBy' | 'isLate'>;
 
 /** Of a hook of git, say, `wf` inherits these: they would lead every command to that repository. */
 const LEADS_ELSEWHERE = new Set([
@@ -43,21 +48,31 @@ const LEADS_ELSEWHERE = new Set([
 ]);
 
 const STANDARD_MS = 120_000;
+/** Of a command that has outlasted its limit before. */
+const SECOND_MS = 5_000;
 const GRACE_MS = 1_000;
 /** Longest output; beyond it git is stopped. */
 const MAX_BYTES = 100_000_000;
 
 /** Runs one git command to its end. Never rejects. */
-export function runGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
-  return runToEnd('git', args, {
+export async function runGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
+  const command = `git ${args.slice(0, 2).join(' ')}`;
+  const timeoutMs = place.outlasted?.has(command) ? SECOND_MS : (start.timeoutMs ?? STANDARD_MS);
+  const end = await runToEnd('git', args, {
     cwd: start.cwd,
     env: gitEnvironment(place.env, start.worktree),
     signal: start.signal,
-    timeoutMs: start.timeoutMs ?? STANDARD_MS,
+    timeoutMs,
     graceMs: GRACE_MS,
     maxBytes: MAX_BYTES,
     ...(start.isLong ? { onProcess: place.onProcess, onProcessEnd: place.onProcessEnd } : {}),
   });
+  if (!end.isLate) return end;
+  place.outlasted?.add(command);
+  return {
+    ...end,
+    stderr: `${end.stderr}\nerror: ${command} was stopped: it had not ended after ${timeoutMs / 1000} s`,
+  };
 }
 
 function gitEnvironment(env: GitPlace['env'], worktree: GitStart['worktree']): Record<string, string> {

@@ -16,7 +16,7 @@ export interface JudgedWorktree {
 
 /** As `runGit`, tried again where another program is in the way. */
 const ask = (place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> =>
-  tryAgain(() => runGit(place, args, start));
+  tryAgain(place, () => runGit(place, args, start));
 
 export type Verdict =
   | { changed: false }

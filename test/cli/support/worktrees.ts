@@ -1,5 +1,8 @@
 /** Repositories for tests of isolated calls. The agent is a shell: what a prompt says is done in the call's folder. */
 import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import type { DoctorFinding, DoctorReport } from '../../../src/index.js';
+import { runWf } from '../../support/run-wf.js';
 import { makeProject, type ProjectOptions, type TestProject } from '../../support/temp-project.js';
 import type { EndedRun } from './runs.js';
 
@@ -54,3 +57,17 @@ export const branchesOf = (project: TestProject): string[] =>
     .sort();
 
 export const keptIn = ({ state }: EndedRun): Kept[] => (state.worktrees as Kept[] | undefined) ?? [];
+
+/** What lies in the folder of our worktrees, sorted. */
+export const foldersOf = (project: TestProject): string[] =>
+  readdirSync(project.path('.claude', 'worktrees'))
+    .filter((name) => name !== '.gitignore')
+    .sort();
+
+/** What `wf doctor` finds of worktrees, without what is as it should be. */
+export async function doctorTrees(project: TestProject, ...flags: string[]): Promise<DoctorFinding[]> {
+  const { stdout } = await runWf(['doctor', '--json', ...flags], { project, timeoutMs: 120_000 });
+  return (JSON.parse(stdout) as DoctorReport).findings.filter(
+    ({ check, status }) => check === 'worktrees' && status !== 'ok',
+  );
+}
