@@ -3,8 +3,10 @@ import type { Engine } from '../engine/engine.js';
 import type { Clock } from '../shared/clock.js';
 
 export interface RunEnder {
-  cancel(exitCode?: number): void;
-  drain(ms: number, exitCode?: number): void;
+  /** False when the run is over: there is nothing left to cancel. */
+  cancel(exitCode?: number): boolean;
+  /** False when the run is over. */
+  drain(ms: number, exitCode?: number): boolean;
   /** What the process will end with, where the first who ended the run has named it. */
   readonly exitCode: number | undefined;
   /** The run has ended: what is left of a drain's time keeps no process alive, and a request that comes now is too late. */
@@ -17,17 +19,19 @@ export function createRunEnder(engine: Engine, clock: Clock): RunEnder {
   let isClosed = false;
   return {
     cancel(code) {
-      if (isClosed) return;
+      if (isClosed) return false;
       exitCode ??= code;
       engine.cancel();
+      return true;
     },
     drain(ms, code) {
-      if (isClosed) return;
+      if (isClosed) return false;
       exitCode ??= code;
       const expired = new Promise<void>((resolve) => {
         timers.add(clock.after(ms, resolve));
       });
       void engine.drain(expired);
+      return true;
     },
     get exitCode() {
       return exitCode;

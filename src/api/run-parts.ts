@@ -22,10 +22,13 @@ export interface RunHandle {
   readonly folder: string;
   /** Resolves when everything is written and every agent is ended; never rejects for what happens in the run. */
   readonly done: Promise<RunResult>;
-  /** Ends the run at once; started calls are told to stop. `exitCode`: what the process will end with, for the records (default 130). */
-  cancel(exitCode?: number): void;
-  /** Starts nothing more; what runs may finish for `ms`, then it is ended. */
-  drain(ms: number, exitCode?: number): void;
+  /**
+   * Ends the run at once; started calls are told to stop. `exitCode`: what the process will end with, for the records
+   * (default 130). False, and without any effect, when the run is over and at most its end is still being written.
+   */
+  cancel(exitCode?: number): boolean;
+  /** Starts nothing more; what runs may finish for `ms`, then it is ended. False when the run is over, as above. */
+  drain(ms: number, exitCode?: number): boolean;
 }
 
 /** What belongs to one run and is closed with it. */

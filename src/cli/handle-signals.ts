@@ -1,12 +1,14 @@
 /**
  * SIGINT cancels, SIGTERM drains, SIGHUP drains for a short time; a second one, or any signal while cancelling, leaves at
- * once. Before there is a run, each of them gives its start up. Equal signals within 150 ms are one: npm delivers Ctrl-C
- * twice.
+ * once. Before there is a run, each of them gives its start up; when it is over, nothing is left to end but the writing of
+ * its end. Equal signals within 150 ms are one: npm delivers Ctrl-C twice.
  */
 import { EXIT } from '../shared/errors.js';
 
 const SAME_SIGNAL_MS = 150;
 const HANGUP_DRAIN_MS = 5_000;
+const OVER =
+  'the run is over and its end is being written; once more leaves at once: what is not on the disk by then is lost, and the run may count as interrupted';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 type Signal = (typeof SIGNALS)[number];
@@ -23,9 +25,9 @@ export interface SignalHandling {
 export function handleSignals(options: {
   /** Asked before the run exists. */
   giveUpStart(): void;
-  /** `exitCode`: that of the process, by the first signal. */
-  cancel(exitCode: number): void;
-  drain(ms: number, exitCode: number): void;
+  /** `exitCode`: that of the process, by the first signal. False: the run is over. */
+  cancel(exitCode: number): boolean;
+  drain(ms: number, exitCode: number): boolean;
   drainMs: number;
   say(message: string): void;
 }): SignalHandling {
@@ -43,12 +45,15 @@ export function handleSignals(options: {
       options.giveUpStart();
     } else if (signal === 'SIGINT' || state === 'draining') {
       state = 'leaving';
-      options.say('cancel requested: started calls are asked to stop; once more leaves at once');
-      options.cancel(exitCode);
-    } else {
+      options.say(
+        options.cancel(exitCode) ? 'cancel requested: started calls are asked to stop; once more leaves at once' : OVER,
+      );
+    } else if (options.drain(first === 'SIGHUP' ? HANGUP_DRAIN_MS : options.drainMs, exitCode)) {
       state = 'draining';
       options.say('no new calls are started; what runs may finish; once more cancels');
-      options.drain(first === 'SIGHUP' ? HANGUP_DRAIN_MS : options.drainMs, exitCode);
+    } else {
+      state = 'leaving';
+      options.say(OVER);
     }
   };
   const take = (signal: Signal): void => {

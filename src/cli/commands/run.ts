@@ -68,8 +68,8 @@ async function execute(
   const start = new AbortController();
   const signals = handleSignals({
     giveUpStart: () => start.abort(),
-    cancel: (exitCode) => handle?.cancel(exitCode),
-    drain: (ms, exitCode) => handle?.drain(ms, exitCode),
+    cancel: (exitCode) => handle?.cancel(exitCode) === true,
+    drain: (ms, exitCode) => handle?.drain(ms, exitCode) === true,
     drainMs,
     say: (message) => {
       if (owner === undefined) output.writeNow(`wf: ${message}\n`);
