@@ -1,7 +1,7 @@
 /** Calls that ask for a worktree of their own. What it takes is loaded for the first of them: most runs have none. */
 import type { AgentBackend } from '../agents/backend.js';
 import type { IsolatedCall } from '../agents/worktree/isolate-call.js';
-import type { RunWorktrees } from '../agents/worktree/run-worktrees.js';
+import type { RunWorktrees, WorktreeSignals } from '../agents/worktree/run-worktrees.js';
 import type { EngineOptions, LiveCall } from './engine-options.js';
 import type { UntimedEvent } from './run-voice.js';
 
@@ -17,7 +17,7 @@ export const needsWorktree = (backend: AgentBackend, call: LiveCall): boolean =>
 
 export function createCallIsolation(
   options: EngineOptions,
-  noMoreAttempts: AbortSignal,
+  signals: WorktreeSignals,
   tell: (event: UntimedEvent) => void,
 ): CallIsolation {
   let worktrees: Promise<RunWorktrees> | undefined;
@@ -27,7 +27,7 @@ export function createCallIsolation(
     return createRunWorktrees(
       { ...options.worktrees(), onProcess, onProcessEnd },
       options.runId,
-      noMoreAttempts,
+      signals,
       ({ n, label }, news) => tell({ type: 'call.worktree', n, label, ...news }),
       (code, message) => tell({ type: 'warning', code, message }),
     );

@@ -20,6 +20,8 @@ export interface CallRunner {
   retry(n: number): boolean;
   /** What waits for another attempt ends without a result; attempts under way may finish. */
   halt(): void;
+  /** Whoever ends the run waits for no look at files that only a warning would come from. */
+  stopLooking(): void;
   /** A recorded failure of that call: its next attempt is new work for the backend. */
   countFailure(key: string, path: string, nth: number): void;
   /** Resolves when nothing of ended calls is left to be cleared away. */
@@ -41,6 +43,7 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
   /** Calls whose outcome is decided, and that are not over yet. */
   const ending = new Set<number>();
   const noMoreAttempts = new AbortController();
+  const noMoreLooks = new AbortController();
   const gates = new Map<string, RateGate>();
   const failures = new Map<string, number>();
   const root = `[${JSON.stringify(options.root)},`;
@@ -109,7 +112,11 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
 
   const { warnOnce, tellUnenforced } = createUnenforcedVoice(options.definitions, tell);
 
-  const isolation = createCallIsolation(options, noMoreAttempts.signal, tell);
+  const isolation = createCallIsolation(
+    options,
+    { noMoreAttempts: noMoreAttempts.signal, noMoreLooks: noMoreLooks.signal },
+    tell,
+  );
   const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(options, ms, signal);
 
   const gateOf = (backend: AgentBackend): RateGate => {
@@ -207,6 +214,7 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
       return true;
     },
     halt: () => noMoreAttempts.abort(),
+    stopLooking: () => noMoreLooks.abort(),
     countFailure(key, path, nth) {
       const id = identity(key, path, nth);
       failures.set(id, (failures.get(id) ?? 0) + 1);

@@ -151,9 +151,11 @@ export class Engine {
     // A failure that concerns all calls lets what is in flight finish; every other end stops it.
     if (end.how !== 'shared-failure' && end.how !== 'drained') this.#runner.abortAll();
     await this.#dispatcher.idle();
-    await this.#runner.idle();
     // Who cancels waits for no look at files.
-    if (end.how !== 'cancelled' && end.how !== 'owner-lost') await this.#runCalls.idle();
+    const isHurried = end.how === 'cancelled' || end.how === 'owner-lost';
+    if (isHurried) this.#runner.stopLooking();
+    await this.#runner.idle();
+    if (!isHurried) await this.#runCalls.idle();
     await sandbox.gone;
     for (const call of this.tally.queued) this.#voice.tellUnstarted(call, { status: 'no-result' });
     this.#batch.commit();
@@ -185,6 +187,7 @@ export class Engine {
   #stop(end: EngineEnd): void {
     this.#finish(end);
     this.#runner.abortAll();
+    this.#runner.stopLooking();
   }
 
   /** The script has taken what it was given: it may have come to its end with it. */

@@ -28,10 +28,18 @@ export interface RunWorktrees {
   idle(): Promise<void>;
 }
 
+/** Aborted as the run comes to its end. */
+export interface WorktreeSignals {
+  /** It starts nothing more. */
+  noMoreAttempts: AbortSignal;
+  /** Its end waits for no look at files that only a warning would come from. */
+  noMoreLooks: AbortSignal;
+}
+
 export function createRunWorktrees(
   place: WorktreePlace & Pick<GitPlace, 'onProcess' | 'onProcessEnd'>,
   runId: string,
-  noMoreAttempts: AbortSignal,
+  { noMoreAttempts, noMoreLooks }: WorktreeSignals,
   tell: (call: IsolatedName, news: WorktreeNews) => void,
   warn: (code: string, message: string) => void,
 ): RunWorktrees {
@@ -41,8 +49,9 @@ export function createRunWorktrees(
   /** What is not committed is not in any worktree: said once for a repository. */
   const lookForUncommitted = async ({ top, head }: Repository): Promise<void> => {
     const status = ['status', '--porcelain=v1', '-z', '--no-renames'];
-    const end = await runGit(place, status, { cwd: top });
+    const end = await runGit(place, status, { cwd: top, signal: noMoreLooks });
     const count = end.stdout.split('\0').length - 1;
+    // A look that was cut off says nothing.
     if (end.code !== 0 || count === 0) return;
     warn(
       'WF_WORKTREE_BASE',
