@@ -48,7 +48,8 @@ export class Engine {
   #isOwner = false;
   readonly #voice: RunVoice;
   #end: EngineEnd | undefined;
-  #onRest: () => void = () => {};
+  /** Drains that wait for the script to rest: a signal and `wf stop` may both have asked for one. */
+  readonly #untilRest = new Set<() => void>();
   #resolve: (end: EngineEnd) => void = () => {};
 
   constructor(options: EngineOptions) {
@@ -194,13 +195,20 @@ export class Engine {
   async #rest(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#o.sandbox.resting || this.#end !== undefined) return;
-    let stopWaiting = (): void => {};
     await new Promise<void>((resolve) => {
-      this.#onRest = resolve;
+      const go = (): void => {
+        stopWaiting();
+        resolve();
+      };
       // A script that is busy with itself is not waited for.
-      stopWaiting = this.#o.clock.after(REST_MS, resolve);
+      const stopWaiting = this.#o.clock.after(REST_MS, go);
+      this.#untilRest.add(go);
     });
-    stopWaiting();
+  }
+
+  #tellRest(): void {
+    for (const go of this.#untilRest) go();
+    this.#untilRest.clear();
   }
 
   get running(): number {
@@ -226,7 +234,7 @@ export class Engine {
         if (message.rest) this.#o.onRest?.();
         if (!this.#o.sandbox.resting) return;
         this.#gate.onRest(this.#dispatcher.queued);
-        return this.#onRest();
+        return this.#tellRest();
       case 'need':
         this.#feeder?.need(message.kept);
         return;
@@ -293,7 +301,7 @@ export class Engine {
     // At once, not when the run gets to it: no call starts after the end was decided.
     this.#dispatcher.stop();
     if (end.how === 'shared-failure') this.#runner.halt();
-    this.#onRest();
+    this.#tellRest();
     this.#resolve(end);
   }
 

@@ -134,3 +134,36 @@ it('a look at many files of deps that is still going on at the end of the run te
   for (let i = 0; i < 3; i++) expect(await changed(() => {})).toBe(false);
   expect(await changed(() => writeFileSync(project.path('data/7/7.txt'), 'new'))).toBe(true);
 }, 60_000);
+
+it('two drains at once rest together: none of them keeps the process of a run that has ended', async () => {
+  const body =
+    "await agent('x', { label: 'x' })\nfor (let i = 0; i < 3e8; i++);\nreturn await agent('y', { label: 'y' })";
+  const project = makeProject({ files: { 'flow.js': workflow(body) } });
+  const waits = new Map<NodeJS.Timeout, number>();
+  const clock = {
+    now: () => Date.now(),
+    after(ms: number, callback: () => void) {
+      const timer = setTimeout(() => {
+        waits.delete(timer);
+        callback();
+      }, ms);
+      waits.set(timer, ms);
+      return () => {
+        waits.delete(timer);
+        clearTimeout(timer);
+      };
+    },
+  };
+  let run: Library.RunHandle | undefined;
+  const backend = lib.defineBackend({
+    name: 'quick',
+    async run() {
+      // As SIGTERM and `wf stop --drain` do; the script is busy with the answer when nothing runs any more.
+      for (let i = 0; i < 2; i++) run?.drain(60_000);
+      return { text: 'z' };
+    },
+  });
+  run = await lib.startWorkflow({ script: 'flow.js', backend, clock, ...whereOf(project) });
+  expect(await run.done).toMatchObject({ status: 'interrupted', exitCode: 143, counts: { ok: 1, calls: 2 } });
+  expect([...waits.values()]).toEqual([]);
+});
