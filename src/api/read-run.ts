@@ -5,9 +5,10 @@ import type { ForeignRun } from '../runs/foreign-run.js';
 import { inspectRunRecord } from '../runs/run-records.js';
 import { observeRun, type RunSummary } from '../runs/run-status.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
-import { type Counts, type ErrorRecord, emptyCounts } from '../shared/outcome.js';
+import type { Counts, ErrorRecord } from '../shared/outcome.js';
 import { findPlaces } from './prepare-run.js';
 import type { CallDetail, CallView } from './call-view.js';
+import { countCalls, sumUsage } from './count-calls.js';
 import { howToGoOn } from './how-to-go-on.js';
 import { readCalls } from './read-calls.js';
 import type { RunWorkflowOptions } from './run-options.js';
@@ -37,14 +38,15 @@ export function listWorkflowRuns(where: Where = {}, onWarning?: (message: string
   return listRuns({ runsFolders: readFolders, ...(onWarning === undefined ? {} : { onWarning }) }).map(recount);
 }
 
-/** A run that was killed has counts as of its last heartbeat; where its journal has grown since, the journal is right. */
+/** A run that was killed has numbers as of its last heartbeat; where its journal has grown since, the journal is right. */
 function recount(summary: RunSummary): RunSummary {
   if (summary.status !== 'interrupted' || summary.endedAt !== null) return summary;
   const reading = inspectRunRecord(summary.folder);
   if (reading.kind !== 'ok') return summary;
   const size = statIfThere(join(summary.folder, JOURNAL_FILE))?.size ?? 0;
   if (size <= reading.record.progress.journalBytes) return summary;
-  return { ...summary, counts: countCalls(readCalls(summary.folder, false).calls) };
+  const { calls } = readCalls(summary.folder, false);
+  return { ...summary, counts: countCalls(calls), usage: sumUsage(calls, summary.usage) };
 }
 
 /** A run with its calls, and each call's texts for the asking. */
@@ -69,10 +71,12 @@ export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
   if (foreign !== undefined) return viewForeign(summary, foreign);
   const { calls, notices, readDetail } = readCalls(folder, summary.status === 'running');
   const counts = state === null ? countCalls(calls) : summary.counts;
+  const usage = state === null ? sumUsage(calls, summary.usage) : summary.usage;
   const problems = [summary.damaged, summary.unsupported].filter((text) => text !== undefined);
   return {
     ...summary,
     counts,
+    usage,
     ...(state !== null && 'result' in state ? { result: state.result } : {}),
     ...(state?.error === undefined ? {} : { error: state.error }),
     phases: state?.phases ?? countPhases(calls),
@@ -140,21 +144,4 @@ function toView({
 function countPhases(calls: readonly CallDetail[]): RunView['phases'] {
   const titles = [...new Set(calls.map((call) => call.phase))];
   return titles.map((title) => ({ title, counts: countCalls(calls.filter((call) => call.phase === title)) }));
-}
-
-function countCalls(calls: readonly CallDetail[]): Counts {
-  const counts = emptyCounts();
-  // By call number: calls come in call order, and only a later one makes up for a failure.
-  const answered = new Map(calls.filter((call) => call.status === 'ok').map((call) => [call.key, call.n]));
-  for (const call of calls) {
-    counts.calls++;
-    if (call.reused) counts.reused++;
-    else if (call.attempts > 0) counts.executed++;
-    if (call.status === 'ok') counts.ok++;
-    else if (call.status === 'skipped') counts.skipped++;
-    else if (call.status === 'failed')
-      counts[call.key !== null && (answered.get(call.key) ?? 0) > call.n ? 'recovered' : 'failed']++;
-    else if (call.status === 'no-result') counts.noResult++;
-  }
-  return counts;
 }

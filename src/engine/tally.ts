@@ -34,6 +34,8 @@ export class Tally {
   readonly #phases: (string | null)[] = [];
   readonly #scriptErrors: ScriptErrors = { count: 0, first: [] };
   readonly #lastTries: { n: number; label: string }[] = [];
+  /** A call was handed to a backend. */
+  #isSpent = false;
 
   /** A call was seen for the first time. */
   see(n: number, label: string, phase: string | null, key: string): void {
@@ -76,7 +78,9 @@ export class Tally {
   /** It was handed to a backend. */
   execute(n: number): void {
     const call = this.#calls.get(n);
-    if (call !== undefined) call.executed = true;
+    if (call === undefined) return;
+    call.executed = true;
+    this.#isSpent = true;
   }
 
   reuse(n: number, answer: { outputTokens: number; usd: number | null; lastTry?: true }): void {
@@ -147,7 +151,9 @@ export class Tally {
   }
 
   get usage(): Usage {
-    return { ...this.#usage };
+    const { usd } = this.#usage;
+    // Where no backend was asked, nothing was spent: that is known.
+    return { ...this.#usage, usd: usd ?? (this.#isSpent ? null : 0) };
   }
 
   /** Calls without a result that no backend ever heard of. */

@@ -1,0 +1,56 @@
+/** The numbers of a run without a recorded end, from its calls. */
+import { type Counts, emptyCounts, emptyUsage, type Usage } from '../shared/outcome.js';
+import type { CallDetail } from './call-view.js';
+
+export function countCalls(calls: readonly CallDetail[]): Counts {
+  const counts = emptyCounts();
+  // By call number: calls come in call order, and only a later one makes up for a failure.
+  const answered = new Map(calls.filter((call) => call.status === 'ok').map((call) => [call.key, call.n]));
+  for (const call of calls) {
+    counts.calls++;
+    if (call.reused) counts.reused++;
+    else if (call.attempts > 0) counts.executed++;
+    if (call.status === 'ok') counts.ok++;
+    else if (call.status === 'skipped') counts.skipped++;
+    else if (call.status === 'failed')
+      counts[call.key !== null && (answered.get(call.key) ?? 0) > call.n ? 'recovered' : 'failed']++;
+    else if (call.status === 'no-result') counts.noResult++;
+  }
+  return counts;
+}
+
+/** @param told as of the last heartbeat: what an attempt without a line had cost is only there */
+export function sumUsage(calls: readonly CallDetail[], told: Usage): Usage {
+  const sum = emptyUsage();
+  let unknown = 0;
+  for (const { reused, usage } of calls) {
+    if (usage === undefined) continue;
+    if (reused) {
+      sum.savedOutputTokens += usage.outputTokens;
+      sum.savedUsd = add(sum.savedUsd, usage.usd);
+      continue;
+    }
+    sum.inputTokens += usage.inputTokens;
+    sum.outputTokens += usage.outputTokens;
+    sum.cacheReadTokens += usage.cacheReadTokens ?? 0;
+    sum.usd = add(sum.usd, usage.usd);
+    if (usage.usd == null || usage.usdPartial) unknown++;
+  }
+  const isSpent = calls.some(({ reused, attempts }) => !reused && attempts > 0);
+  const unknownCalls = Math.max(unknown, told.usdUnknownCalls ?? 0);
+  return {
+    inputTokens: Math.max(sum.inputTokens, told.inputTokens),
+    outputTokens: Math.max(sum.outputTokens, told.outputTokens),
+    cacheReadTokens: Math.max(sum.cacheReadTokens, told.cacheReadTokens),
+    usd: larger(sum.usd ?? (isSpent ? null : 0), told.usd),
+    ...(unknownCalls === 0 ? {} : { usdUnknownCalls: unknownCalls }),
+    savedOutputTokens: Math.max(sum.savedOutputTokens, told.savedOutputTokens),
+    savedUsd: larger(sum.savedUsd, told.savedUsd),
+  };
+}
+
+const add = (sum: number | null, usd: number | null | undefined): number | null =>
+  usd == null ? sum : (sum ?? 0) + usd;
+
+const larger = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other);
