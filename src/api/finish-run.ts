@@ -41,10 +41,11 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
   const endedAt = isoTime(clock.now());
   heartbeat.stop();
   const owned = end.how !== 'owner-lost' && claim.isLatest();
+  let isStateWritten = true;
   if (owned) {
     const state = makeState(parts, outcome, endedAt, unwritten);
-    await attempt(patience, notices, 'state.json', () => writeState(folder, state));
-    await attempt(patience, notices, 'run.json', () =>
+    isStateWritten = await attempt(patience, parts, 'state.json', () => writeState(folder, state));
+    await attempt(patience, parts, 'run.json', () =>
       heartbeat.update({ status: outcome.status, endedAt, owner: null, guard: null, control: null }),
     );
   }
@@ -73,6 +74,7 @@ export async function finishRun(parts: RunParts, end: EngineEnd): Promise<RunRes
     t: isoTime(clock.now()),
     type: 'run.finished',
     ...finished,
+    ...(isStateWritten ? {} : { stateWritten: false as const }),
     hasResult: 'result' in outcome,
     notStarted: engine.tally.notStarted,
     phases: engine.tally.phases,
@@ -150,7 +152,12 @@ function makeState(parts: RunParts, outcome: Outcome, endedAt: string, unwritten
 }
 
 /** The journal is the truth: a record that cannot be written never takes a result with it. */
-async function attempt(patience: DiskPatience, notices: string[], name: string, write: () => void): Promise<void> {
+async function attempt(
+  patience: DiskPatience,
+  { tell, clock }: RunParts,
+  name: string,
+  write: () => void,
+): Promise<boolean> {
   let reason = '';
   const isWritten = await patience.until(() => {
     try {
@@ -161,7 +168,10 @@ async function attempt(patience: DiskPatience, notices: string[], name: string, 
       return false;
     }
   });
-  if (!isWritten) notices.push(`${name} could not be written: ${reason}.`);
+  if (isWritten) return true;
+  const message = `${name} could not be written: ${reason}. What stands in the journal can be reused all the same.`;
+  tell({ t: isoTime(clock.now()), type: 'warning', code: 'WF_NOTICE', message });
+  return false;
 }
 
 async function prune({ prepared, record, given, tell, clock }: RunParts): Promise<void> {

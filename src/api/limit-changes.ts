@@ -36,12 +36,15 @@ export function describeLimitChanges(before: RunOptions, now: RunOptions): strin
   });
 }
 
-/** A script that stops by `budget.remaining()` sees what the recorded answers have cost. */
+/** A script that stops by `budget.remaining()` sees what the recorded answers have cost, of those that it asks for. */
 export function describeSpentBudget({ budgetTokens }: RunOptions, carried: CarriedLines | undefined): string[] {
   if (budgetTokens === null || carried === undefined) return [];
-  const spent = carried.lines.reduce((sum, line) => sum + (line.type === 'result' ? line.outputTokens : 0), 0);
+  const spent = carried.lines.reduce(
+    (sum, line) => sum + (line.type === 'result' && line.kind === 'ok' && line.delivered ? line.outputTokens : 0),
+    0,
+  );
   if (spent < budgetTokens) return [];
   return [
-    `The recorded answers have cost ${spent} output tokens, so the script will see no budget left of ${budgetTokens}; only a larger --budget lets it go on by its own rule.`,
+    `The answers of the source run have cost ${spent} output tokens: a script that asks for them again sees no budget left of ${budgetTokens}. Only a larger --budget lets it go on by its own rule.`,
   ];
 }

@@ -8,18 +8,27 @@ import { readScriptFile } from '../script/read-script-file.js';
 import { messageOf, WfError } from '../shared/errors.js';
 import type { PreparedRun } from './prepare-run.js';
 
-/** @param onChange told when a child read from the disk differs from the recorded one */
+type Reference = Parameters<OpenWorkflow>[0];
+
+/** @param onChange told when a child on the disk differs from the recorded one */
 export function createOpenWorkflow(run: PreparedRun, onChange: (message: string) => void): OpenWorkflow {
+  /** Many calls may use one child: it is looked at on the disk once. */
+  const looked = new Set<string>();
   return async (reference, recorded) => {
     const id = 'name' in reference ? reference.name : reference.scriptPath;
     const known = recorded.get(id);
     try {
       if (known !== undefined && !run.scriptGiven) {
         const script = await loadScript(known.source, { filename: known.path ?? `${id}.js` });
+        const isFirst = !looked.has(id);
+        looked.add(id);
+        if (isFirst && differsOnDisk(known.source, () => findOnDisk(reference, id, run)))
+          onChange(
+            `The child workflow ${id} has changed since; the stored one runs. Name the script to run both as they are now.`,
+          );
         return { ok: true, script, id, path: known.path };
       }
-      const { source, path } =
-        'name' in reference ? findSavedWorkflow(id, { ...run.places, cwd: run.startFolder }) : openPath(id, run);
+      const { source, path } = findOnDisk(reference, id, run);
       const shown = showPath(path, run.places.root);
       const script = await loadScript(source, { filename: shown, language: languageOf(path) });
       if (known !== undefined && known.source !== source)
@@ -35,6 +44,18 @@ export function createOpenWorkflow(run: PreparedRun, onChange: (message: string)
       };
     }
   };
+}
+
+function findOnDisk(reference: Reference, id: string, run: PreparedRun): { source: string; path: string } {
+  return 'name' in reference ? findSavedWorkflow(id, { ...run.places, cwd: run.startFolder }) : openPath(id, run);
+}
+
+function differsOnDisk(stored: string, find: () => { source: string }): boolean {
+  try {
+    return find().source !== stored;
+  } catch {
+    return false; // gone: the stored one is what there is
+  }
 }
 
 function explain(id: string, isName: boolean, error: unknown): string {

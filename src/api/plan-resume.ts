@@ -10,6 +10,7 @@ import { WfError } from '../shared/errors.js';
 import { chooseBackend } from './choose-run-backend.js';
 import type { ExplainedCall } from './explain-run.js';
 import { createHashDeps } from './hash-deps.js';
+import { describeSpentBudget } from './limit-changes.js';
 import { createOpenWorkflow } from './open-workflow.js';
 import { prepareRun } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
@@ -59,6 +60,7 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     const notices = [...prepared.notices, ...found.notices];
     const damage = describeDamage(carried.damage);
     if (damage !== undefined) notices.push(`The journal of the source run has ${damage}.`);
+    notices.push(...describeSpentBudget(options, carried));
     const plan = await planReplay({
       script: prepared.script,
       argsJson: prepared.argsJson,

@@ -199,6 +199,11 @@ function findStartFolder(places: Places, source: SourceRun | undefined): string 
 function findDifferences(run: PreparedRun, source: SourceRun): string[] {
   const { record } = source;
   const notices: string[] = [];
+  const isPrefix = run.options.match === 'prefix';
+  if (isPrefix && record.options.match === 'prefix')
+    notices.push(
+      '--match prefix holds, as in the source run: behind the first call that is not answered nothing is reused. --match content would reuse what has the same text.',
+    );
   if (!run.scriptGiven && run.scriptPath !== null && differsOnDisk(run.scriptPath, source.readScript())) {
     notices.push(
       `${showPath(run.scriptPath, run.places.cwd)} has changed since; the stored script runs. Name the file to run it as it is now.`,
@@ -206,13 +211,17 @@ function findDifferences(run: PreparedRun, source: SourceRun): string[] {
   }
   if (run.script.sha256 !== record.script.sha256) {
     notices.push(
-      'The script differs from the one of the source run: calls whose text is the same are reused, changed ones run.',
+      isPrefix
+        ? 'The script differs from the one of the source run: calls before the first new or changed one are reused, everything behind it runs.'
+        : 'The script differs from the one of the source run: calls whose text is the same are reused, changed ones run.',
     );
   }
   const oldArgs = record.args === undefined ? undefined : canonicalJson(record.args);
   const newArgs = run.argsJson === undefined ? undefined : canonicalJson(JSON.parse(run.argsJson));
   if (oldArgs !== newArgs)
-    notices.push('The args differ from those of the source run: only calls whose text changed by that run again.');
+    notices.push(
+      `The args differ from those of the source run: ${isPrefix ? 'from the first call whose text changed by that everything runs' : 'only calls whose text changed by that run'} again.`,
+    );
   for (const name of ['backend', 'model', 'effort', 'permission'] as const) {
     const [before, now] = [record.options[name], run.options[name]];
     if (before === now) continue;

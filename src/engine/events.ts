@@ -91,6 +91,8 @@ export type RunEvent = { t: string } & (
       /** Of the calls without a result, those that were never started. */
       notStarted?: number;
       journalComplete: boolean;
+      /** False where the outcome could not be written into the run folder; absent otherwise. */
+      stateWritten?: false;
       /** False when a completed script returned nothing; absent when it is not known. */
       hasResult?: boolean;
       durationMs: number;

@@ -5,6 +5,7 @@
 import type { KeptResult } from '../journal/carry.js';
 import { createAnswerFeeder } from './answer-feeder.js';
 import type { EngineOptions } from './engine-options.js';
+import { wordScriptWarning } from './run-voice.js';
 import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
 
@@ -49,6 +50,8 @@ export type PlanOptions = Pick<
   | 'openWorkflow'
   | 'hashDeps'
 >;
+
+const WARNINGS_KEPT = 50;
 
 export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
   const { sandbox, carried, argsJson } = options;
@@ -142,5 +145,16 @@ function takeEvent(
       prompt,
       opts: (opts ?? undefined) as Record<string, unknown>,
     });
-  } else if (event[0] === 'w' && event[1] === 'WF_HIT_MISFIT') plan.warnings.push(event[2]);
+  } else if (event[0] === 'r') {
+    const [, n, label, , code, message] = event;
+    warnOnce(plan, `#${n} ${label} is refused: ${code}: ${message}`);
+  } else if (event[0] === 'e' && event[3].ofCall !== true) {
+    const [, how, slot, error] = event;
+    warnOnce(plan, how === 'slot' ? `${slot} becomes null: ${error.message}` : `Nobody catches: ${error.message}`);
+  } else if (event[0] === 'w') warnOnce(plan, wordScriptWarning(event[1], event[2]));
+}
+
+/** A fault in a wide fan-out comes many times. */
+function warnOnce(plan: ReplayPlan, warning: string): void {
+  if (plan.warnings.length < WARNINGS_KEPT && !plan.warnings.includes(warning)) plan.warnings.push(warning);
 }

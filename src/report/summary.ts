@@ -48,7 +48,7 @@ export function summarizeRun(
       : []),
     ...(finished.error ? describeError(finished.error) : []),
     row('result', placeOf(finished, options.resultPlace)),
-    ...(started?.madeUp ? [row('answers', 'made up: no agent gave them, and only a run on mock reuses them')] : []),
+    ...(started?.madeUp ? [row('answers', describeMadeUp(counts.reused))] : []),
     row('calls', `${formatCount(counts.calls)}${describeEnds(counts)}`),
     ...describePhases(finished, paint),
     ...(finished.scriptErrors ? describeScriptErrors(finished.scriptErrors) : []),
@@ -145,8 +145,18 @@ function describeOpen(noResult: number, notStarted: number): string[] {
   ];
 }
 
-function placeOf({ status, folder, hasResult, error }: FinishedEvent, resultPlace: string | undefined): string {
+const describeMadeUp = (reused: number): string =>
+  reused === 0
+    ? 'made up: no agent gave them, and only a run on mock reuses them'
+    : 'made up, but for reused ones that an agent had given; only a run on mock reuses made-up ones';
+
+function placeOf(finished: FinishedEvent, resultPlace: string | undefined): string {
+  const { status, folder, hasResult, error } = finished;
   if (error?.code === 'WF_OWNER_LOST') return 'none; the outcome will be that of the run that has taken over';
+  if (finished.stateWritten === false) {
+    const place = status === 'completed' && hasResult !== false ? resultPlace : undefined;
+    return `${place ?? 'none'}; state.json could not be written`;
+  }
   const state = join(folder, 'state.json');
   if (status !== 'completed') return `none; the outcome is in ${state}`;
   if (hasResult === false) return `none, the script returned nothing; the outcome is in ${state}`;

@@ -1,6 +1,6 @@
 /** A run whose disk takes no line for a while, or does not confirm what it took: it goes on, and says so. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
@@ -62,6 +62,25 @@ it('R5 a journal that could not be written to the end: exit 0, the right result,
   expect(ended.stderr.match(/The journal cannot be written/g)).toHaveLength(1);
   expect(ended.stderr).toMatch(/journal +incomplete/);
   const id = idOf(ended.stderr);
+  const second = await run(project, ['--resume-from', id]);
+  expect(second.state.counts).toMatchObject({ reused: 1, executed: 2 });
+});
+
+it('R5 an outcome that could not be written is told, and nobody is sent to a file that is not there', async (context) => {
+  needTool(context, 'prlimit');
+  const project = makeProject({ files: { 'three.js': S3 } });
+  const backend = makeFakeBackend(project, { gated: ['B'] });
+  const argv = JSON.stringify(['prlimit', '--fsize=unlimited:', ...backend.argv]);
+  const running = startWf(['run', 'three.js', '--backend', 'command', '--command', argv], { project });
+  await backend.waitForStart('B');
+  expect(spawnSync('prlimit', ['--pid', String(running.pid), '--fsize=10:']).status).toBe(0);
+  backend.openGate('B');
+  const ended = await running.done;
+  expect(ended.code).toBe(0);
+  const id = idOf(ended.stderr);
+  expect(existsSync(join(project.runDir(id), 'state.json'))).toBe(false);
+  expect(ended.stderr).toMatch(/warning: WF_NOTICE: state\.json could not be written: EFBIG/);
+  expect(ended.stderr).toMatch(/^ +result +stdout; state\.json could not be written$/m);
   const second = await run(project, ['--resume-from', id]);
   expect(second.state.counts).toMatchObject({ reused: 1, executed: 2 });
 });

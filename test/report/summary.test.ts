@@ -154,7 +154,7 @@ Run failed after 9.0 s.
 Run completed in 9.0 s: 2 of 3 calls gave an answer.
   run      ${RUN} (survey, backend mock)
   result   none, the script returned nothing; the outcome is in ${FOLDER}/state.json
-  answers  made up: no agent gave them, and only a run on mock reuses them
+  answers  made up, but for reused ones that an agent had given; only a run on mock reuses made-up ones
   calls    3: 2 ok, 1 failed, recovered; 1 reused, 2 executed
     no phase, 1 call: 1 ok; 1 reused, 0 executed
     phase Ask, 2 calls: 1 ok, 1 failed, recovered; 0 reused, 2 executed
@@ -164,6 +164,12 @@ Run completed in 9.0 s: 2 of 3 calls gave an answer.
   cost     $0.0040; saved by reuse: $0.10
   journal  incomplete: results that could not be written will run again on a resume
 `);
+    expect(summarize({ journalComplete: false, stateWritten: false }, {}, { resultPlace: 'stdout' })).toContain(
+      '  result   stdout; state.json could not be written\n',
+    );
+    expect(summarize({ counts: counts({ calls: 1, ok: 1, executed: 1 }) }, { madeUp: true })).toContain(
+      '  answers  made up: no agent gave them, and only a run on mock reuses them\n',
+    );
     const limited = {
       status: 'failed',
       exitCode: 6,
