@@ -5,15 +5,17 @@ import { VERSION } from '../shared/version.js';
 import { examples } from './examples.js';
 import { defineControl } from './commands/control-verbs.js';
 import { defineRun } from './commands/run-flags.js';
-import { printErrorJson, showError } from './show-error.js';
+import { describeErrorEvent, printErrorJson, showError } from './show-error.js';
+import { reportersIn, stderrOwnerOf } from './stderr-owner.js';
 
 /** Runs one command line and returns the exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<number> {
   let exitCode = 0;
-  watchOutput();
+  const isForMachine = stderrOwnerOf(words) !== undefined;
+  watchOutput(isForMachine);
   const program = buildProgram((code) => {
     exitCode = code;
-  });
+  }, isForMachine);
   try {
     await program.parseAsync([...words], { from: 'user' });
     return exitCode;
@@ -21,32 +23,40 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     // Commander has told its own already.
     const isUsage = error instanceof CommanderError;
     if (isUsage && error.exitCode === 0) return 0;
-    if (wantsJson(words))
-      printErrorJson(isUsage ? new WfError('WF_USAGE', error.message.replace(/^error: /, '')) : error);
+    const fault = isUsage ? usageError(error, words) : error;
+    if (isForMachine) process.stderr.write(describeErrorEvent(fault));
+    if (wantsJson(words)) printErrorJson(fault);
     if (isUsage) return 2;
     const verbose = words.includes('-v') || words.includes('--verbose');
-    showError(error, { verbose });
+    if (!isForMachine) showError(error, { verbose });
     return WfError.is(error) ? error.exitCode : 1;
   }
 }
 
-/** `wf run` has reporters instead, and only its result on stdout. */
-const wantsJson = ([verb, ...flags]: readonly string[]): boolean => verb !== 'run' && flags.includes('--json');
+const usageError = (error: CommanderError, words: readonly string[]): WfError =>
+  new WfError('WF_USAGE', error.message.replace(/^error: /, ''), {
+    ...(words[0] === 'run' ? { remedy: 'wf run -h says what it takes.' } : {}),
+  });
+
+/** `wf run` has reporters instead, and only its result on stdout; what it plans is told there as by `wf plan`. */
+const wantsJson = ([verb, ...flags]: readonly string[]): boolean =>
+  verb === 'run' ? flags.includes('--plan') && reportersIn(flags).includes('json') : flags.includes('--json');
 
 /** A reader that has had enough (`| head`) is no trouble; anything else that ends the output is. */
-function watchOutput(): void {
+function watchOutput(isForMachine: boolean): void {
   process.stderr.on('error', () => {});
   process.stdout.once('error', (error) => {
     process.stdout.on('error', () => {});
     if (systemCode(error) === 'EPIPE') return;
-    process.stderr.write(`wf: stdout cannot be written: ${messageOf(error)}\n`);
+    // A machine is told by the end of the run, where that can still be said, and by the exit code.
+    if (!isForMachine) process.stderr.write(`wf: stdout cannot be written: ${messageOf(error)}\n`);
     process.on('exit', () => {
       if (process.exitCode === 0) process.exitCode = 1;
     });
   });
 }
 
-function buildProgram(setExit: (code: number) => void): Command {
+function buildProgram(setExit: (code: number) => void, isForMachine: boolean): Command {
   const program = new Command('wf')
     .description('Runs agent workflow scripts, and never pays twice for a finished agent.')
     .version(VERSION, '-V, --version', 'print the version')
@@ -54,7 +64,10 @@ function buildProgram(setExit: (code: number) => void): Command {
     .showSuggestionAfterError(true)
     .showHelpAfterError('  → wf -h lists the commands, wf <command> -h says what one takes.')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'wf: ')) });
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, 'wf: ')),
+      ...(isForMachine ? { writeErr: () => {} } : {}),
+    });
   program.addHelpText(
     'after',
     examples(['wf run review.js --backend mock', 'wf run --resume-from 0b5ad1c3-6a0e-4c8e-9d53-0f3b8f4b2c11']),

@@ -26,6 +26,13 @@ export function describeError(error: unknown, verbose: boolean): string {
   return text;
 }
 
+/** The same as a line for a program that reads the events of a run from stderr. */
+export function describeErrorEvent(error: unknown): string {
+  const told = WfError.is(error) ? error : new WfError('WF_INTERNAL', messageOf(error));
+  const event = { t: new Date().toISOString(), type: 'error', ...told.toRecord(), remedy: told.remedy };
+  return `${JSON.stringify(event)}\n`;
+}
+
 /** The same for a program that asked for `--json` and reads stdout: one line. */
 export function printErrorJson(error: unknown): void {
   const tell = (fault: WfError): object => ({ ...fault.toRecord(), remedy: fault.remedy, exitCode: fault.exitCode });

@@ -38,7 +38,7 @@ function describeAsXml({ started, calls }: RunAccount, finished: FinishedEvent):
   const workflow = started?.workflow ?? finished.runId;
   const recovered = new Set(finished.failures.filter((failure) => failure.recovered).map((failure) => failure.n));
   const cases = callsInOrder(calls).map((call) => caseOf(call, workflow, recovered.has(call.n)));
-  if (finished.status !== 'completed') cases.push(caseOfRun(finished, workflow));
+  if (finished.status !== 'completed' || finished.error !== undefined) cases.push(caseOfRun(finished, workflow));
   const count = (verdict: Case['verdict']): number => cases.filter((entry) => entry.verdict === verdict).length;
   const totals = `tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}" time="${seconds(finished.durationMs)}"`;
   const begun = started ? ` timestamp="${attribute(started.t)}"` : '';

@@ -159,6 +159,7 @@ function placeOf(finished: FinishedEvent, resultPlace: string | undefined): stri
   }
   const state = join(folder, 'state.json');
   if (status !== 'completed') return `none; the outcome is in ${state}`;
+  if (error?.code === 'WF_OUTPUT') return state;
   if (hasResult === false) return `none, the script returned nothing; the outcome is in ${state}`;
   return resultPlace ? `${resultPlace}, also in ${state}` : state;
 }

@@ -60,6 +60,7 @@ export const ERROR_CODES = {
   WF_SANDBOX_PERMISSION: EXIT.runFailed,
   WF_RESULT_NOT_JSON: EXIT.runFailed,
   WF_OWNER_LOST: EXIT.runFailed,
+  WF_OUTPUT: EXIT.runFailed,
   WF_INTERNAL: EXIT.runFailed,
   WF_CANCELLED: EXIT.cancelled,
   WF_DRAINED: EXIT.drained,

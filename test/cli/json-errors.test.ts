@@ -1,8 +1,9 @@
 /** A verb that was asked for JSON and fails says so in JSON on stdout, besides the words on stderr. */
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
-import { MOCK, newestRun, THREE } from './cli-kit.js';
+import { MOCK, newestRun, THREE, workflow } from './cli-kit.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
@@ -70,4 +71,76 @@ describe.each(['jsonl', 'json'])('wf run with --reporter %s', (reporter) => {
     expect(failed).toMatchObject({ code: 2, stdout: '' });
     expect(JSON.parse(failed.stderr)).toMatchObject({ type: 'error', code, message: expect.stringMatching(/\w/) });
   });
+
+  it.each([
+    [['--bogus'], /--bogus/],
+    [['--bakend', 'mock'], /--bakend.*Did you mean --backend/s],
+    [['--model'], /--model/],
+    [['one', 'too', 'many'], /too many arguments/],
+  ])('%j: also what is no flag is told in that format', async (flags, message) => {
+    const project = makeProject({ files: { 'flow.js': THREE } });
+    for (const words of [
+      ['run', 'flow.js', '--reporter', reporter, ...flags],
+      ['run', `--reporter=${reporter}`, 'flow.js', ...flags],
+    ]) {
+      const failed = await runWf(words, { project });
+      expect(failed).toMatchObject({ code: 2, stdout: '' });
+      expect(JSON.parse(failed.stderr)).toMatchObject({
+        type: 'error',
+        code: 'WF_USAGE',
+        message: expect.stringMatching(message),
+        remedy: expect.stringContaining('wf run -h'),
+      });
+    }
+    // Where the format goes to a file, stderr is for people.
+    const plain = await runWf(['run', 'flow.js', '--reporter', `${reporter}=out`, ...flags], { project });
+    expect(plain).toMatchObject({ code: 2, stderr: expect.stringMatching(/^wf: /) });
+  });
+
+  it('a result that cannot be written is told in that format, with the exit code of the command', async () => {
+    const project = makeProject({ files: { 'flow.js': workflow('return await agent("x")'), 'out/.keep': '' } });
+    const remove = ['--command', JSON.stringify(['/bin/sh', '-c', 'rm -r out; printf text'])];
+    const flags = [...remove, '--reporter', reporter, '--output', 'out/x.json'];
+    const failed = await runWf(['run', 'flow.js', ...flags], { project });
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    expect(lastObject(failed.stderr)).toMatchObject(unwritten(/out\/x\.json.*state\.json/));
+  });
+
+  it('a full disk behind stdout too', async (context) => {
+    context.skip(!existsSync('/dev/full'), '/dev/full is not there');
+    const project = makeProject({ files: { 'flow.js': workflow('return "text"') } });
+    const failed = await runWf(['run', 'flow.js', '--backend', 'mock', '--reporter', reporter], {
+      project,
+      under: ['bash', '-c', '"$0" "$@" >/dev/full'],
+    });
+    expect(failed.code).toBe(1);
+    expect(lastObject(failed.stderr)).toMatchObject(unwritten(/stdout.*ENOSPC.*state\.json/));
+  });
+
+  /** `jsonl` has one object a line, `json` only one. */
+  const lastObject = (stderr: string): unknown =>
+    JSON.parse(reporter === 'json' ? stderr : (stderr.trimEnd().split('\n').at(-1) as string));
+  const unwritten = (message: RegExp): object => ({
+    ...(reporter === 'jsonl' ? { type: 'run.finished' } : { warnings: [] }),
+    status: 'completed',
+    exitCode: 1,
+    error: { code: 'WF_OUTPUT', message: expect.stringMatching(message) },
+  });
+});
+
+it('a result that cannot be written is a failed case of junit', async () => {
+  const project = makeProject({ files: { 'flow.js': workflow('return await agent("x")'), 'out/.keep': '' } });
+  const remove = ['--command', JSON.stringify(['/bin/sh', '-c', 'rm -r out; printf text'])];
+  const flags = [...remove, '--reporter', 'junit', '--output', 'out/x.json'];
+  const { code, stderr } = await runWf(['run', 'flow.js', ...flags], { project });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^<\?xml/);
+  expect(stderr).toMatch(/<testcase name="run"[^>]*><error [^>]*WF_OUTPUT/);
+});
+
+it('wf run --plan --reporter json fails as wf plan --json does', async () => {
+  const project = makeProject();
+  const failed = await runWf(['run', '--plan', '--resume-from', UNKNOWN, '--reporter', 'json'], { project });
+  expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining('wf: WF_RUN_UNKNOWN') });
+  expect(JSON.parse(failed.stdout)).toMatchObject({ error: { code: 'WF_RUN_UNKNOWN', exitCode: 2 } });
 });

@@ -1,20 +1,17 @@
 /** `wf run`: stdout carries the result and nothing else, stderr what happens. */
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { type RunEvent, type RunHandle, type RunResult, startWorkflow } from '../../index.js';
+import { type RunEvent, type RunHandle, startWorkflow } from '../../index.js';
 import { createReporters } from '../../report/create-reporter.js';
 import { ownerOfStderr, parseReporterSpec } from '../../report/reporter-spec.js';
 import { writeToStream } from '../../report/write-text.js';
-import { writeFileAtomic } from '../../shared/atomic-file.js';
-import { messageOf, WfError } from '../../shared/errors.js';
+import { EXIT, WfError } from '../../shared/errors.js';
+import { checkOutput, deliverResult, isDeliveredFirst } from '../deliver-result.js';
 import { handleSignals } from '../handle-signals.js';
 import { type HeldOutput, holdOutput } from '../hold-output.js';
 import { readConfirm } from '../confirm.js';
 import { readDuration } from '../../shared/read-values.js';
 import { type RunFlags, readRunOptions } from '../run-options.js';
-import { describeError } from '../show-error.js';
+import { describeError, describeErrorEvent } from '../show-error.js';
 import { useColors } from '../use-colors.js';
-import { lstatIfThere, statIfThere } from '../../shared/stat-if-there.js';
 
 const DRAIN_MS = 300_000;
 /** As PID 1 of a container the service manager gives 10 s. */
@@ -35,11 +32,7 @@ export async function run(script: string | undefined, flags: RunFlags): Promise<
 }
 
 function tellError(error: WfError, flags: RunFlags, output: HeldOutput, owner: string | undefined): void {
-  output.write(
-    owner === undefined
-      ? describeError(error, flags.verbose === true)
-      : `${JSON.stringify({ t: new Date().toISOString(), type: 'error', ...error.toRecord(), remedy: error.remedy })}\n`,
-  );
+  output.write(owner === undefined ? describeError(error, flags.verbose === true) : describeErrorEvent(error));
 }
 
 /** @param owner the reporter whose format alone may stand on stderr */
@@ -76,14 +69,21 @@ async function execute(
     },
   });
   try {
+    const isHeld = isDeliveredFirst(flags.output, owner !== undefined);
+    let end: Extract<RunEvent, { type: 'run.finished' }> | undefined;
     const onEvent = (event: RunEvent): void => {
-      reporter.event(event);
+      if (event.type === 'run.finished' && isHeld) end = event;
+      else reporter.event(event);
       // Its outcome is recorded: a signal has nothing to end any more.
       if (event.type === 'run.finished') signals.ended();
     };
     handle = await startWorkflow({ ...options, confirm, drainMs, onEvent, startSignal: start.signal });
     signals.started();
-    return printResult(await handle.done, flags.output);
+    const result = await handle.done;
+    const failure = await deliverResult(result, flags.output);
+    const exitCode = failure === undefined ? result.exitCode : result.exitCode || EXIT.runFailed;
+    if (end !== undefined) reporter.event(failure === undefined ? end : { ...end, exitCode, error: failure });
+    return exitCode;
   } catch (error) {
     if (signals.gaveUpWith === undefined || !WfError.is(error)) throw error;
     tellError(error, flags, output, owner);
@@ -92,49 +92,4 @@ async function execute(
     await reporter.close?.();
     signals.ended();
   }
-}
-
-/** A string goes raw to stdout; anything else as JSON; no result leaves it empty. `--output` is always JSON. */
-function printResult(result: RunResult, output: string | undefined): number {
-  if (!('result' in result)) return result.exitCode;
-  if (output !== undefined) {
-    try {
-      writeOutput(output, `${JSON.stringify(result.result, null, 2)}\n`);
-      return result.exitCode;
-    } catch (error) {
-      process.stderr.write(
-        `wf: the result cannot be written to ${output}: ${messageOf(error)}; it is in ${result.folder}/state.json\n`,
-      );
-      return result.exitCode === 0 ? 1 : result.exitCode;
-    }
-  }
-  const text = typeof result.result === 'string' ? result.result : JSON.stringify(result.result, null, 2);
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
-  return result.exitCode;
-}
-
-/** Before anything is paid for. */
-function checkOutput(path: string): void {
-  if (path === '-') return;
-  try {
-    if (statIfThere(path)?.isDirectory()) throw new Error('it is a folder');
-    const stat = lstatIfThere(path);
-    if (stat === undefined || stat.isFile()) accessSync(dirname(path), constants.W_OK);
-    else if (existsSync(path)) accessSync(path, constants.W_OK);
-  } catch (error) {
-    throw new WfError('WF_USAGE', `--output ${path} cannot be written: ${messageOf(error)}.`, {
-      remedy: 'Make its folder first, or name another file.',
-    });
-  }
-}
-
-/** A file is replaced whole; a device, a pipe or a link that stands there is written into and stays what it is. */
-function writeOutput(path: string, text: string): void {
-  if (path === '-') {
-    process.stdout.write(text);
-    return;
-  }
-  const stat = lstatIfThere(path);
-  if (stat === undefined || stat.isFile()) writeFileAtomic(path, text, { mode: 0o644 });
-  else writeFileSync(path, text);
 }
