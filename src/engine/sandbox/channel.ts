@@ -1,6 +1,5 @@
 /** Blocking reads and writes on the sandbox's one pipe: this process has nothing else to do. */
 import { readSync, writeSync } from 'node:fs';
-import { getBuiltinModule } from 'node:process';
 import { systemCode } from '../../shared/errors.js';
 import { createWakefulRead } from './wakeful-read.js';
 
@@ -21,13 +20,33 @@ function retry(work: () => number): number {
   }
 }
 
-/**
- * Node has no public way to switch a descriptor that was inherited, but its streams have, and have had it for long.
- * Loaded when it is needed: most runs never have a quick answer.
- */
-function openSwitch(): (yes: boolean) => boolean {
+const readNow = (target: Buffer): number => readSync(FD, target, 0, target.length, null);
+
+/** Loads a module of Node when it is needed: most runs never have a quick answer. */
+interface Load {
+  (id: 'node:os'): typeof import('node:os');
+  (id: 'node:net'): typeof import('node:net');
+}
+
+/** Fills a buffer with what has come, at least one byte; 0 at the end of the stream. */
+export function createReader(load: Load): (target: Buffer) => number {
+  let setBlocking: ((yes: boolean) => boolean) | undefined;
+  return createWakefulRead({
+    cores: () => load('node:os').availableParallelism(),
+    now: () => performance.now(),
+    read: (target) => retry(() => readNow(target)),
+    readNow,
+    setBlocking(yes) {
+      setBlocking ??= openSwitch(load);
+      return setBlocking(yes);
+    },
+  });
+}
+
+/** Node has no public way to switch a descriptor that was inherited, but its streams have, and have had it for long. */
+function openSwitch(load: Load): (yes: boolean) => boolean {
   try {
-    const { Socket } = getBuiltinModule('node:net');
+    const { Socket } = load('node:net');
     const socket = new Socket({ fd: FD, readable: false, writable: false });
     const handle = (socket as unknown as { _handle: { setBlocking(yes: boolean): number } })._handle;
     return (yes) => handle.setBlocking(yes) === 0;
@@ -35,20 +54,6 @@ function openSwitch(): (yes: boolean) => boolean {
     return () => false;
   }
 }
-
-let setBlocking: ((yes: boolean) => boolean) | undefined;
-const readNow = (target: Buffer): number => readSync(FD, target, 0, target.length, null);
-
-export const readSome = createWakefulRead({
-  cores: () => getBuiltinModule('node:os').availableParallelism(),
-  now: () => performance.now(),
-  read: (target) => retry(() => readNow(target)),
-  readNow,
-  setBlocking(yes) {
-    setBlocking ??= openSwitch();
-    return setBlocking(yes);
-  },
-});
 
 export function writeAll(text: string): void {
   const bytes = Buffer.from(text);
