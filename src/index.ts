@@ -29,7 +29,13 @@ export { findCall } from './api/find-call.js';
 export { listWorkflowRuns, type ReadRun, type RunView, readWorkflowRun } from './api/read-run.js';
 export { readSettings, type SettingReport } from './api/read-settings.js';
 export type { RunResult, RunSettings, RunWorkflowOptions } from './api/run-options.js';
-export { type DoctorFinding, type DoctorOptions, type DoctorReport, runDoctor } from './api/run-doctor.js';
+export {
+  type DoctorFinding,
+  type DoctorOptions,
+  type DoctorReport,
+  type DoctorStep,
+  runDoctor,
+} from './api/run-doctor.js';
 export { runWorkflow } from './api/run-workflow.js';
 export type { RunHandle } from './api/run-parts.js';
 export { startWorkflow } from './api/start-run.js';

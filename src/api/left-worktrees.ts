@@ -36,6 +36,8 @@ export interface LeftWorktree {
 
 /** A worktree without a record, or something half removed, of a run that is not to be found belongs to nobody after this time, ms. */
 const SETTLED_MS = 3_600_000;
+/** Each starts a few git commands. */
+const LOOKS_AT_ONCE = 4;
 
 type Where = Pick<Places, 'root' | 'env' | 'readFolders'>;
 /** One look: what one worktree has waited for in vain is not waited for at the next. */
@@ -63,11 +65,22 @@ export async function lookForWorktrees({ root, env, readFolders }: Where, now: n
   const look = { root, env, readFolders, outlasted: new Set<string>() };
   const listed = listWorktrees(folder);
   const blocking = new Set(listed.filter(isBlocking).map(({ path }) => path));
-  const found = await Promise.all(listed.map((one) => describe(look, one, now)));
+  const found = await mapFew(listed, (one) => describe(look, one, now));
   const order = ({ path }: LeftWorktree): string => `${blocking.has(path) ? 0 : 1}${path}`;
   return [...found, ...listTrash(folder).flatMap((one) => describeTrash(look, one, now))].sort((a, b) =>
     order(a) < order(b) ? -1 : 1,
   );
+}
+
+/** With hundreds of git commands at once each would run into its time limit. */
+async function mapFew<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  const takeNext = async (): Promise<void> => {
+    for (const [i, item] of rest) results[i] = await work(item);
+  };
+  await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, takeNext));
+  return results;
 }
 
 /** While it is there, no other can be removed. */

@@ -1,6 +1,6 @@
 import type { DoctorOptions, DoctorReport } from './doctor/doctor-report.js';
 
-export type { DoctorFinding, DoctorOptions, DoctorReport } from './doctor/doctor-report.js';
+export type { DoctorFinding, DoctorOptions, DoctorReport, DoctorStep } from './doctor/doctor-report.js';
 
 /**
  * Looks at what runs need and at what they left behind. Without `fix` it only reads and takes no lock.

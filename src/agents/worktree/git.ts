@@ -57,7 +57,8 @@ const MAX_BYTES = 100_000_000;
 /** Runs one git command to its end. Never rejects. */
 export async function runGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
   const command = `git ${args.slice(0, 2).join(' ')}`;
-  const timeoutMs = place.outlasted?.has(command) ? SECOND_MS : (start.timeoutMs ?? STANDARD_MS);
+  const limitMs = start.timeoutMs ?? STANDARD_MS;
+  const timeoutMs = place.outlasted?.has(command) ? Math.min(SECOND_MS, limitMs) : limitMs;
   const end = await runToEnd('git', args, {
     cwd: start.cwd,
     env: gitEnvironment(place.env, start.worktree),

@@ -2,11 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { accessSync, chmodSync, constants, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { messageOf } from '../../shared/errors.js';
+import { messageOf, systemCode } from '../../shared/errors.js';
 import { lookAt } from '../../runs/runs-folder.js';
 import type { DoctorCheck, DoctorContext, Finding } from './finding.js';
 import { statIfThere } from '../../shared/stat-if-there.js';
 
+/** A git that hangs is not waited for, ms. */
+const GIT_MS = 10_000;
 const ELSEWHERE = 'Make it writable, or name another folder with --runs-dir or WF_RUNS_DIR.';
 
 export const checkRunsFolder: DoctorCheck = {
@@ -112,7 +114,12 @@ function isOpen(path: string): boolean {
 function lookAtGit({ places: { root, runsFolder } }: DoctorContext): Finding[] {
   const ignore = join(runsFolder, '.gitignore');
   if (existsSync(ignore) || !runsFolder.startsWith(root + sep) || !existsSync(join(root, '.git'))) return [];
-  if (isIgnored(root, join(runsFolder, 'run'))) return [];
+  const ignored = isIgnored(root, join(runsFolder, 'run'));
+  if (ignored === undefined) {
+    const message = `git did not tell within ${GIT_MS / 1000} s whether it ignores ${runsFolder}.`;
+    return [{ status: 'warn', message, remedy: `See what holds it up: git status in ${root}.`, path: runsFolder }];
+  }
+  if (ignored) return [];
   return [
     {
       status: 'warn',
@@ -127,11 +134,13 @@ function lookAtGit({ places: { root, runsFolder } }: DoctorContext): Finding[] {
   ];
 }
 
-function isIgnored(root: string, path: string): boolean {
+/** `undefined` where git does not come back. */
+function isIgnored(root: string, path: string): boolean | undefined {
   try {
-    execFileSync('git', ['check-ignore', '-q', path], { cwd: root, stdio: 'ignore' });
+    const limit = { timeout: GIT_MS, killSignal: 'SIGKILL' } as const;
+    execFileSync('git', ['check-ignore', '-q', path], { cwd: root, stdio: 'ignore', ...limit });
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return systemCode(error) === 'ETIMEDOUT' ? undefined : false;
   }
 }

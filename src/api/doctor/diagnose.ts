@@ -19,7 +19,11 @@ export async function diagnose(options: DoctorOptions): Promise<DoctorReport> {
   }
   const findings: DoctorFinding[] = [];
   for (const check of CHECKS) {
+    const tellStep = (mending: string | null): void =>
+      options.onStep?.({ check: check.name, title: check.title, mending });
+    tellStep(null);
     for (const finding of await lookSafely(check, context)) {
+      if (options.fix === true && finding.fix !== undefined) tellStep(finding.path ?? finding.message);
       findings.push(await tellFinding(check, finding, options.fix === true));
     }
   }

@@ -7,6 +7,18 @@ export interface DoctorOptions extends Pick<RunWorkflowOptions, 'cwd' | 'home' |
   fix?: boolean | undefined;
   /** ms since the epoch; default now. */
   now?: number | undefined;
+  /** Told of each step before it begins: what it waits for may take long, and the report comes at the end. */
+  onStep?: ((step: DoctorStep) => void) | undefined;
+}
+
+/** What `runDoctor` is about to do. */
+export interface DoctorStep {
+  /** Name of the check, stable. */
+  check: string;
+  /** The same for people. */
+  title: string;
+  /** What is about to be mended there, if it has a place; `null` where the check looks. */
+  mending: string | null;
 }
 
 /** One thing that was seen. */

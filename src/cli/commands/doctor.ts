@@ -2,12 +2,14 @@ import { cleanLine } from '../../report/clean-line.js';
 import { type DoctorFinding, type DoctorReport, runDoctor } from '../../index.js';
 import { EXIT } from '../../shared/errors.js';
 import { leaveOnSignals } from '../handle-signals.js';
+import { tellSlowSteps } from '../slow-steps.js';
 
 /** `wf doctor`: 0 when nothing is wrong or all was mended, 4 when a person should look, 2 when runs cannot start here. */
 export async function doctor(flags: { fix?: boolean; json?: boolean; runsDir?: string }): Promise<number> {
   // Programs that are asked for their version have sessions of their own: no Ctrl-C reaches them.
   leaveOnSignals();
-  const report = await runDoctor({ fix: flags.fix, runsDir: flags.runsDir });
+  const { onStep, close } = tellSlowSteps();
+  const report = await runDoctor({ fix: flags.fix, runsDir: flags.runsDir, onStep }).finally(close);
   process.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : describe(report));
   return { ok: EXIT.ok, note: EXIT.ok, warn: EXIT.personDecides, fault: EXIT.notStarted }[report.status];
 }
