@@ -197,6 +197,14 @@ describe('a worktree that git had hardly begun to make', () => {
   }, 120_000);
 });
 
+it('the folder of worktrees stays hidden from git where a kill had left its .gitignore empty', async () => {
+  const { project } = await makeEndedRun();
+  project.write('.claude/worktrees/.gitignore', '');
+  expect(project.git('status', '--porcelain')).toContain('.claude/');
+  await run(project, ['flow.js', ...SHELL]);
+  expect(project.git('status', '--porcelain')).toBe('');
+}, 60_000);
+
 describe('a removal that was killed', () => {
   /** As `wf` renames a worktree that it removes. */
   function trash(project: TestProject, tree: string): string {

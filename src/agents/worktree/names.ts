@@ -1,7 +1,7 @@
 /** How our worktrees and their branches are called: by run and number only, never by a text of the user. */
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../../shared/errors.js';
+import { statIfThere } from '../../shared/stat-if-there.js';
 
 /** Below the `.claude` of the project's main working tree: the one place there in which Claude Code lets agents write without a person. */
 export const WORKTREES_FOLDER = 'worktrees';
@@ -36,11 +36,9 @@ export function parseFolderName(name: string): WorktreeName | undefined {
 /** Makes the folder for worktrees, hidden from git by a `.gitignore` of its own, and gives its real path. Throws what the file system throws. */
 export function ensureWorktreesFolder(folder: string): string {
   mkdirSync(folder, { recursive: true });
-  try {
-    writeFileSync(join(folder, '.gitignore'), '*\n', { flag: 'wx' });
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  }
+  const ignore = join(folder, '.gitignore');
+  // A kill between the making of the file and its text leaves it empty.
+  if (!statIfThere(ignore)?.size) writeFileSync(ignore, '*\n');
   // git knows worktrees by their real paths.
   return realpathSync(folder);
 }
