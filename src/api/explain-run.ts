@@ -91,10 +91,14 @@ export function explainRun(
 }
 
 function openOwnJournal(folder: string): JournalSource {
+  const path = join(folder, JOURNAL_FILE);
   try {
-    return openFileSource(join(folder, JOURNAL_FILE));
+    return openFileSource(path);
   } catch (error) {
-    throw new WfError('WF_RUN_DAMAGED', `The journal of this run cannot be read: ${messageOf(error)}.`);
+    throw new WfError('WF_RUN_DAMAGED', `The journal of this run cannot be read (${path}): ${messageOf(error)}.`, {
+      remedy:
+        'Nothing but the journal says why calls ran. Put it back from a copy if there is one; wf show tells the rest.',
+    });
   }
 }
 
@@ -102,7 +106,7 @@ function openOwnJournal(folder: string): JournalSource {
 function readKept(journal: JournalSource): { kept: KeptResult[]; used: Set<number> } {
   const kept: KeptResult[] = [];
   const used = new Set<number>();
-  for (const line of scanJournal(journal)) {
+  for (const line of scanJournal(journal, 'line')) {
     if (line.type === 'hit') used.add(line.header.of);
     else if (line.type === 'result' && line.header.kept !== undefined) kept.push(toKept(readWholeResult(line), line));
   }

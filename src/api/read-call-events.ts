@@ -1,9 +1,9 @@
 /** What the events of a run tell of its calls. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { isoTime } from '../shared/clock.js';
 import type { CallStatus, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
+import { readRegularFile } from '../shared/regular-file.js';
 import type { CallDetail } from './call-view.js';
 
 interface SeenEvent {
@@ -29,7 +29,7 @@ interface SeenEvent {
 export function readCallEvents(folder: string, running: boolean, calls: Map<number, CallDetail>): void {
   let text: string;
   try {
-    text = readFileSync(join(folder, EVENTS_FILE), 'utf8');
+    text = readRegularFile(join(folder, EVENTS_FILE));
   } catch {
     return;
   }

@@ -10,7 +10,7 @@ import {
   scanJournal,
 } from '../journal/read-journal.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
-import { systemCode, WfError } from '../shared/errors.js';
+import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import type { CallDetail } from './call-view.js';
 import { readCallEvents } from './read-call-events.js';
 
@@ -66,17 +66,19 @@ function readJournalCalls(
   try {
     source = openFileSource(join(folder, JOURNAL_FILE));
   } catch (error) {
-    notices.push(`The journal cannot be read (${systemCode(error) ?? 'unknown cause'}): no result is known.`);
+    notices.push(`The journal cannot be read (${systemCode(error) ?? messageOf(error)}): no result is known.`);
     return;
   }
   try {
-    const kept = new Map<number, { view: CallDetail; place: Place }>();
-    const scan = scanJournal(source);
+    const kept = new Map<string, { view: CallDetail; place: Place }>();
+    let hidden = 0;
+    const scan = scanJournal(source, 'line');
     for (;;) {
       const next = scan.next();
       if (next.done) {
         const damage = describeDamage(next.value);
         if (damage !== undefined) notices.push(`The journal has ${damage}.`);
+        if (hidden > 0) notices.push(describeHidden(hidden));
         return;
       }
       const line = next.value;
@@ -84,14 +86,21 @@ function readJournalCalls(
         const entry = readWholeResult(line);
         const place = { offset: line.offset, length: line.length };
         if (entry.kept !== undefined) {
-          kept.set(entry.kept, { view: { ...fromResult(entry, undefined), from: entry.from ?? null }, place });
+          kept.set(`${entry.kept} ${entry.key}`, {
+            view: { ...fromResult(entry, undefined), from: entry.from ?? null },
+            place,
+          });
+          continue;
+        }
+        if (places.has(entry.n) && calls.get(entry.n)?.key !== entry.key) {
+          hidden++;
           continue;
         }
         calls.set(entry.n, fromResult(entry, calls.get(entry.n)));
         places.set(entry.n, place);
       } else if (line.type === 'hit') {
         const { n, seq, nth, path, key, label, phase, of } = line.header;
-        const answer = kept.get(of);
+        const answer = kept.get(`${of} ${key}`);
         if (answer === undefined) continue;
         const told = { n, seq: seq ?? null, nth, path, key, label: label ?? '', phase: phase ?? null };
         calls.set(n, { ...answer.view, ...told, reused: true });
@@ -105,6 +114,10 @@ function readJournalCalls(
     source.close();
   }
 }
+
+const describeHidden = (lines: number): string =>
+  `The journal has ${lines === 1 ? '1 result' : `${lines} results`} more, of calls whose numbers other lines have: ` +
+  'lines of another run stand in it. They are not shown; a resume reuses them.';
 
 function fromResult(entry: ResultEntry, seen: CallDetail | undefined): CallDetail {
   return {

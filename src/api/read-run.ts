@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { findRun } from '../runs/find-run.js';
 import { listRuns } from '../runs/list-runs.js';
 import type { ForeignRun } from '../runs/foreign-run.js';
+import type { StateRecord } from '../runs/records.js';
 import { inspectRunRecord } from '../runs/run-records.js';
 import { observeRun, type RunSummary } from '../runs/run-status.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
@@ -81,11 +82,27 @@ export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
     ...(state?.error === undefined ? {} : { error: state.error }),
     phases: state?.phases ?? countPhases(calls),
     calls: calls.map(toView),
-    notices: [...new Set([...problems, ...(state?.notices ?? []), ...notices])],
+    notices: [
+      ...new Set([
+        ...problems,
+        ...(state?.notices ?? []),
+        ...notices,
+        ...(notices.length === 0 ? findContradiction(state, calls) : []),
+      ]),
+    ],
     resumeCommand: howToGoOn(observed, places, where.runsDir, counts),
     details: calls,
     readDetail,
   };
+}
+
+/** The outcome is written once from what the journal holds; where the two differ since, the journal is what a resume goes by. */
+function findContradiction(state: StateRecord | null, calls: readonly CallDetail[]): string[] {
+  const answers = calls.filter((call) => call.status === 'ok').length;
+  if (state === null || state.counts.ok === answers) return [];
+  return [
+    `state.json counts ${state.counts.ok} ${state.counts.ok === 1 ? 'answer' : 'answers'}, the journal holds ${answers}: a resume goes by the journal.`,
+  ];
 }
 
 /** What another engine recorded; a call there has no label, attempts and times that are known. */

@@ -121,7 +121,7 @@ const refuse = (message: string): WfError =>
   });
 
 function refuseDamage(journal: JournalSource): void {
-  const scan = scanJournal(journal);
+  const scan = scanJournal(journal, 'key');
   let next = scan.next();
   while (!next.done) next = scan.next();
   const damage = describeDamage(next.value);

@@ -1,7 +1,7 @@
 /** Calls that a run had started, by its events. They are for display: they serve for a reason and a notice, never for matching. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS_FILE } from '../runs/runs-folder.js';
+import { readRegularFile } from '../shared/regular-file.js';
 
 export interface StartedCall {
   n: number;
@@ -58,7 +58,7 @@ function noteWorktree(call: StartedCall | undefined, event: SeenEvent): void {
 
 function readLines(file: string): string[] {
   try {
-    return readFileSync(file, 'utf8').split('\n');
+    return readRegularFile(file).split('\n');
   } catch {
     return [];
   }

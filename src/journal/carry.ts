@@ -3,11 +3,12 @@
  * were kept and never asked for. They are written into the new journal before anything is dispatched, so that a run can
  * be resumed from its first dispatch on, whatever it reached and whatever is pruned.
  */
-import { answerPlace, isCanonical, restAfterKind } from './canonical-line.js';
+import { answerPlace, restAfterKind } from './canonical-line.js';
+import { type Candidate, collectCandidates } from './collect-candidates.js';
 import { resultText, scriptText, timerText } from './encode.js';
-import type { HitEntry, ResultEntry, ScriptEntry, TimerEntry } from './entry.js';
+import type { ResultEntry } from './entry.js';
 import { createLineBatch, type DecodedLine, decodeLine, type LineBatch, parseWholeLine, resultHeader } from './line.js';
-import { type HeaderOf, type JournalDamage, type ScannedLine, scanJournal } from './read-journal.js';
+import { type HeaderOf, type JournalDamage, readResultAt } from './read-journal.js';
 import type { JournalSource, JournalStore } from './store.js';
 
 /** A line as the new run knows it; `kept` is its ordinal and its place in the replay. */
@@ -55,18 +56,6 @@ export interface CarriedLines {
   readEntry(result: KeptResult): ResultEntry;
 }
 
-interface Candidate {
-  place: number | undefined;
-  order: number;
-  identity: Pick<HitEntry, 'n' | 'key' | 'path' | 'nth' | 'label' | 'phase'> | undefined;
-  offset: number;
-  length: number;
-  header: HeaderOf<ResultEntry> | TimerEntry | ScriptEntry;
-  canonical: boolean;
-  /** Bytes of the answer. */
-  size: number;
-}
-
 /** Lines are written in batches of about this size. */
 const BATCH_BYTES = 1 << 20;
 
@@ -77,7 +66,7 @@ const BATCH_BYTES = 1 << 20;
  * @throws WfError `WF_VERSION_NEWER`
  */
 export function carryLines(source: JournalSource, sourceRun: string, store: JournalStore): CarriedLines {
-  const { candidates, damage } = collect(source);
+  const { candidates, damage } = collectCandidates(source);
   const lines: KeptLine[] = [];
   const batch = createLineBatch(BATCH_BYTES + (BATCH_BYTES >> 2));
   const write = (): void => {
@@ -103,7 +92,7 @@ export function carryLines(source: JournalSource, sourceRun: string, store: Jour
     lines,
     damage,
     readOutput: (result) => readOutput(source, result),
-    readEntry: (result) => readEntry(source, result),
+    readEntry: (result) => readResultAt(source, result.lineOffset, result.lineLength),
   };
 }
 
@@ -111,69 +100,6 @@ function readOutput(source: JournalSource, result: KeptResult): Buffer {
   if (result.canonical) return source.readAt(result.outputOffset, result.size);
   const decoded = decodeLine(source.readAt(result.outputOffset, result.lineLength));
   return typeof decoded === 'string' ? Buffer.from('null') : (decoded.output ?? Buffer.from('null'));
-}
-
-function readEntry(source: JournalSource, result: KeptResult): ResultEntry {
-  const decoded = decodeLine(source.readAt(result.lineOffset, result.lineLength));
-  if (typeof decoded === 'string') throw new Error(`the source journal changed while it was read (${decoded})`);
-  return parseWholeLine(decoded) as unknown as ResultEntry;
-}
-
-function collect(source: JournalSource): { candidates: Candidate[]; damage: JournalDamage } {
-  const results = new Map<string, Candidate>();
-  const others: Candidate[] = [];
-  const hits: HitEntry[] = [];
-  let order = 0;
-  const scan = scanJournal(source);
-  for (;;) {
-    const next = scan.next();
-    if (next.done) {
-      const candidates = [...placeHits(results, hits), ...others].sort(byPlace);
-      return { candidates, damage: next.value };
-    }
-    const line: ScannedLine = next.value;
-    if (line.type === 'hit') {
-      hits.push(line.header);
-      continue;
-    }
-    const { header } = line;
-    const candidate: Candidate = {
-      place: header.seq,
-      order: order++,
-      identity: undefined,
-      offset: line.offset,
-      length: line.length,
-      header,
-      canonical: line.type === 'result' && isCanonical(line.decoded),
-      size: line.decoded.output?.length ?? 0,
-    };
-    if (line.type === 'result') {
-      // A line that stands twice counts once.
-      const { seq, kept } = line.header;
-      const id = seq !== undefined ? `s${seq}` : kept !== undefined ? `k${kept}` : `o${line.offset}`;
-      if (!results.has(id)) results.set(id, candidate);
-    } else others.push(candidate);
-  }
-}
-
-/** A delivered hit gives its kept line a place and the identity of the call that took it. */
-function* placeHits(results: Map<string, Candidate>, hits: HitEntry[]): Generator<Candidate> {
-  const taken = new Set<number>();
-  for (const hit of hits) {
-    const candidate = results.get(`k${hit.of}`);
-    if (candidate === undefined || hit.seq === undefined || taken.has(hit.of)) continue;
-    if ((candidate.header as ResultEntry).key !== hit.key) continue;
-    taken.add(hit.of);
-    candidate.place = hit.seq;
-    candidate.identity = hit;
-  }
-  yield* results.values();
-}
-
-function byPlace(a: Candidate, b: Candidate): number {
-  const placeA = a.place ?? Number.POSITIVE_INFINITY;
-  const placeB = b.place ?? Number.POSITIVE_INFINITY;
-  return placeA === placeB ? a.order - b.order : placeA - placeB;
 }
 
 function copyLine(

@@ -82,6 +82,16 @@ const MAY_BE: Record<string, Check> = {
   error: isError,
 };
 
+/** The line without those members that are of a wrong type; only members that need not be there are looked at. */
+export function dropMisshapen(fields: Fields): Fields {
+  const isSound = (name: string): boolean => {
+    const check = Object.hasOwn(MAY_BE, name) ? MAY_BE[name] : undefined;
+    return check === undefined || fields[name] === undefined || check(fields[name]);
+  };
+  const names = Object.keys(fields);
+  return names.every(isSound) ? fields : Object.fromEntries(names.filter(isSound).map((name) => [name, fields[name]]));
+}
+
 export function hasEntryShape(type: 'result' | 'hit' | 'timer' | 'script', fields: Fields): boolean {
   const needed = NEEDED[type] as [string, Check][];
   for (const [name, check] of needed) if (!check(fields[name])) return false;

@@ -5,6 +5,7 @@
  */
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { systemCode } from '../shared/errors.js';
+import { openRegularFile } from '../shared/regular-file.js';
 import { memorySource } from './memory-store.js';
 import type { JournalSource, JournalStore, SyncMode } from './store.js';
 
@@ -169,22 +170,18 @@ function endsWithNewline(fd: number, size: number): boolean {
 /** A journal up to this size is read in one piece; a larger one in a stream, and again by place where it is needed. */
 const WHOLE_BYTES = 64 << 20;
 
-/** Opens a journal for reading only. The file may be moved or removed meanwhile. */
+/** Opens a journal for reading only. The file may be moved or removed meanwhile. Throws as `openRegularFile` does. */
 export function openFileSource(path: string): JournalSource {
-  const fd = openSync(path, 'r');
-  const stat = fstatSync(fd);
-  if (!stat.isFile()) {
-    closeSync(fd);
-    throw Object.assign(new Error('the journal is not a file'), { code: 'EISDIR' });
-  }
-  if (stat.size <= WHOLE_BYTES) {
+  const fd = openRegularFile(path);
+  const { size } = fstatSync(fd);
+  if (size <= WHOLE_BYTES) {
     try {
       return memorySource(readFileSync(fd));
     } finally {
       closeSync(fd);
     }
   }
-  return streamSource(fd, stat.size);
+  return streamSource(fd, size);
 }
 
 function streamSource(fd: number, size: number): JournalSource {

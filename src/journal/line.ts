@@ -104,8 +104,10 @@ export interface DecodedLine {
   header: Record<string, unknown>;
   /** Raw JSON bytes of `output`, when the line has one. */
   output: Buffer | undefined;
-  /** Bytes between `output` and `,"sum":`: members for people (`,"usage":…`), or empty. */
+  /** Bytes between `output` and `,"sum":`: members for people (`,"backend":…`), or empty. */
   rest: Buffer;
+  /** The line's checksum: equal lines have equal ones. */
+  sum: number;
 }
 
 /** @param line bytes without the newline; a trailing CR and a leading BOM are ignored */
@@ -118,15 +120,16 @@ export function decodeLine(line: Buffer): DecodedLine | LineFault {
   const end = bytes.length - TAIL_LENGTH;
   const tail = bytes.toString('latin1', end);
   if (!tail.startsWith(',"sum":"') || !tail.endsWith('"}')) return looksCut(bytes) ? 'torn' : 'no checksum';
-  if (Number.parseInt(tail.slice(8, 16), 16) !== crc32(bytes.subarray(0, end))) return 'wrong checksum';
-  return split(bytes.subarray(0, end));
+  const sum = crc32(bytes.subarray(0, end));
+  if (Number.parseInt(tail.slice(8, 16), 16) !== sum) return 'wrong checksum';
+  return split(bytes.subarray(0, end), sum);
 }
 
 function looksCut(bytes: Buffer): boolean {
   return bytes[0] === 0x7b && bytes[bytes.length - 1] !== 0x7d;
 }
 
-function split(body: Buffer): DecodedLine | LineFault {
+function split(body: Buffer, sum: number): DecodedLine | LineFault {
   const mark = body.indexOf(OUTPUT_MARK);
   if (mark > 0) {
     const header = parseObject(`${body.toString('utf8', 0, mark)}}`);
@@ -136,15 +139,15 @@ function split(body: Buffer): DecodedLine | LineFault {
       const rest = body.subarray(start + size);
       // Where no other member begins behind it, the size is not that of the answer.
       if (rest.length === 0 || (rest[0] === 0x2c && rest[1] === 0x22)) {
-        return { header: header as Record<string, unknown>, output: body.subarray(start, start + size), rest };
+        return { header: header as Record<string, unknown>, output: body.subarray(start, start + size), rest, sum };
       }
     }
   }
   const header = parseObject(`${body.toString('utf8')}}`);
   if (header === undefined) return 'not JSON';
-  if (!('output' in header)) return { header, output: undefined, rest: body.subarray(0, 0) };
+  if (!('output' in header)) return { header, output: undefined, rest: body.subarray(0, 0), sum };
   const { output, ...others } = header;
-  return { header: others, output: Buffer.from(JSON.stringify(output)), rest: body.subarray(0, 0) };
+  return { header: others, output: Buffer.from(JSON.stringify(output)), rest: body.subarray(0, 0), sum };
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
@@ -158,9 +161,24 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Every member of a line, parsed. */
+/**
+ * Every member of a line, parsed. What the reader of the line went by wins over a second member of that name; an answer
+ * that is no JSON, which only a line with a forged checksum has, is left out.
+ */
 export function parseWholeLine(line: DecodedLine): Record<string, unknown> {
   if (line.output === undefined) return line.header;
-  const rest = line.rest.length === 0 ? {} : (parseObject(`{${line.rest.toString('utf8', 1)}}`) ?? {});
-  return { ...line.header, output: JSON.parse(line.output.toString('utf8')), ...rest };
+  const output = parseValue(line.output.toString('utf8'));
+  return { ...parseRest(line), ...line.header, ...(output === undefined ? {} : { output }) };
+}
+
+/** The members behind the answer; undefined where what stands there is not a list of members. */
+export const parseRest = (line: DecodedLine): Record<string, unknown> | undefined =>
+  line.rest.length === 0 ? {} : parseObject(`{${line.rest.toString('utf8', 1)}}`);
+
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,9 +2,11 @@
  * Reads a journal tolerantly: a bad line is skipped alone, counted with its number and fault, and drops nothing before
  * or after it. Only an unknown newer version stops the reading, by name: that is not damage.
  */
+import { hash } from 'node:crypto';
 import { WfError } from '../shared/errors.js';
 import { type HitEntry, JOURNAL_VERSION, type ResultEntry, type ScriptEntry, type TimerEntry } from './entry.js';
-import { hasEntryShape } from './entry-shape.js';
+import { dropMisshapen, hasEntryShape } from './entry-shape.js';
+import { type DeepFault, findDeepFault, type LineDepth } from './line-depth.js';
 import { type DecodedLine, decodeLine, type LineFault, parseWholeLine } from './line.js';
 import type { JournalSource } from './store.js';
 
@@ -29,7 +31,7 @@ export type ScannedLine = {
 
 export interface BadLine {
   line: number;
-  fault: LineFault | 'unknown kind' | 'wrong shape' | 'unknown version';
+  fault: LineFault | DeepFault | 'unknown kind' | 'unknown version' | 'source does not fit its sha256';
 }
 
 export interface JournalDamage {
@@ -41,15 +43,19 @@ export interface JournalDamage {
 /**
  * Yields each good line; returns what was bad.
  *
+ * @param depth how far a line is looked into before it is good
  * @throws WfError `WF_VERSION_NEWER` when a line with a right checksum has a larger `v`
  */
-export function* scanJournal(source: JournalSource): Generator<ScannedLine, JournalDamage> {
+export function* scanJournal(
+  source: JournalSource,
+  depth: LineDepth = 'header',
+): Generator<ScannedLine, JournalDamage> {
   const bad: BadLine[] = [];
   let lastFault: BadLine | undefined;
   let number = 0;
   for (const { bytes, offset, closed } of splitLines(source)) {
     number++;
-    const found = scanLine(bytes, number, offset);
+    const found = scanLine(bytes, number, offset, depth);
     lastFault = undefined;
     if ('fault' in found) {
       // An empty line says nothing: it is what closing a torn tail may leave.
@@ -62,7 +68,8 @@ export function* scanJournal(source: JournalSource): Generator<ScannedLine, Jour
 }
 
 interface RawLine {
-  bytes: Buffer;
+  /** `null` where there are more than a line can have. */
+  bytes: Buffer | null;
   offset: number;
   closed: boolean;
 }
@@ -75,24 +82,29 @@ function* splitLines(source: JournalSource): Generator<RawLine> {
     let from = 0;
     for (let at = piece.indexOf(0x0a); at >= 0; at = piece.indexOf(0x0a, from)) {
       const end = piece.subarray(from, at);
-      const bytes = carried === 0 ? end : Buffer.concat([...carry, end]);
-      yield { bytes, offset: lineStart, closed: true };
+      yield { bytes: joinLine(carry, carried, end), offset: lineStart, closed: true };
       lineStart += carried + (at - from) + 1;
       carry = [];
       carried = 0;
       from = at + 1;
     }
     if (from < piece.length) {
+      carried += piece.length - from;
       // What is too long to be a line is counted, not kept.
       if (carried <= MAX_LINE_BYTES) carry.push(piece.subarray(from));
-      carried += piece.length - from;
+      else carry = [];
     }
   }
-  if (carried > 0) yield { bytes: Buffer.concat(carry), offset: lineStart, closed: false };
+  if (carried > 0) yield { bytes: joinLine(carry, carried, Buffer.alloc(0)), offset: lineStart, closed: false };
 }
 
-function scanLine(bytes: Buffer, line: number, offset: number): ScannedLine | BadLine {
-  if (bytes.length > MAX_LINE_BYTES) return { line, fault: 'too long' };
+function joinLine(carry: readonly Buffer[], carried: number, end: Buffer): Buffer | null {
+  if (carried + end.length > MAX_LINE_BYTES) return null;
+  return carried === 0 ? end : Buffer.concat([...carry, end]);
+}
+
+function scanLine(bytes: Buffer | null, line: number, offset: number, depth: LineDepth): ScannedLine | BadLine {
+  if (bytes === null) return { line, fault: 'too long' };
   const decoded = decodeLine(bytes);
   if (typeof decoded === 'string') return { line, fault: decoded };
   const { header } = decoded;
@@ -111,19 +123,24 @@ function scanLine(bytes: Buffer, line: number, offset: number): ScannedLine | Ba
     return { line, fault: 'unknown kind' };
   if (!hasEntryShape(type, header)) return { line, fault: 'wrong shape' };
   if (type === 'result' && header.kind === 'ok' && decoded.output === undefined) return { line, fault: 'wrong shape' };
+  // A child's text is executed: it must be the one that was recorded.
+  if (type === 'script' && hash('sha256', header.source as string, 'hex') !== header.sha256)
+    return { line, fault: 'source does not fit its sha256' };
+  const deep = type === 'result' ? findDeepFault(decoded, depth) : undefined;
+  if (deep !== undefined) return { line, fault: deep };
   return { line, offset, length: bytes.length, decoded, type, header } as unknown as ScannedLine;
 }
 
-/** Every member of a result line, its answer and the members for people included. */
-export function readWholeResult(line: ScannedLine): ResultEntry {
-  return parseWholeLine(line.decoded) as unknown as ResultEntry;
+/** Every member of a result line, its answer and the members for people included; such as are of a wrong type are left out. */
+export function readWholeResult(line: Pick<ScannedLine, 'decoded'>): ResultEntry {
+  return dropMisshapen(parseWholeLine(line.decoded)) as unknown as ResultEntry;
 }
 
 /** The same of a line whose place is known, as it stands there now. */
 export function readResultAt(source: JournalSource, offset: number, length: number): ResultEntry {
   const decoded = decodeLine(source.readAt(offset, length));
   if (typeof decoded === 'string') throw new Error(`the journal changed while it was read (${decoded})`);
-  return parseWholeLine(decoded) as unknown as ResultEntry;
+  return readWholeResult({ decoded });
 }
 
 /** "3 unreadable lines (2: wrong checksum, 5: torn, …)", or undefined when nothing is bad beyond a torn tail. */

@@ -2,11 +2,12 @@
  * The files by which runs claim a lineage: `<runsFolder>/.claims/<root>/<n>.json`, and `<n>.released` beside it once its
  * run has let go. The highest n counts.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { systemCode, WfError } from '../shared/errors.js';
 import { isRunId, parseRunId } from '../shared/ids.js';
+import { readRegularFile } from '../shared/regular-file.js';
 import { ownerState } from './owner.js';
 import { ownerSchema } from './records.js';
 import { inspectRunRecord } from './run-records.js';
@@ -71,7 +72,7 @@ export function highestClaim(names: string[]): number {
 export function readClaim(path: string): Claim | null {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    value = JSON.parse(readRegularFile(path));
   } catch (error) {
     if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return null;
     throw error;

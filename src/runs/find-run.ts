@@ -9,15 +9,26 @@ const CANDIDATES = 10;
 /**
  * The run of a whole UUID, as `--resume-from` takes it. Of two folders that hold it, the first in `runsFolders` counts.
  *
- * @throws WfError `WF_RUN_ID` (no UUID), `WF_RUN_UNKNOWN` (no such run)
+ * @throws WfError `WF_RUN_ID` (no UUID), `WF_RUN_UNKNOWN` (no such run, or a folder that may not be looked into)
  */
 export function findRunById(text: string, runsFolders: readonly string[]): RunFolder {
   const runId = parseRunId(text);
   for (const runsFolder of runsFolders) {
-    const found = findRunFolder(runsFolder, runId);
+    const found = lookFor(runsFolder, runId);
     if (found !== undefined) return found;
   }
   throw unknownRun(`There is no run ${runId}; it was never made here, or it was pruned.`, runsFolders);
+}
+
+function lookFor(runsFolder: string, runId: string): RunFolder | undefined {
+  try {
+    return findRunFolder(runsFolder, runId);
+  } catch (error) {
+    throw new WfError('WF_RUN_UNKNOWN', `Run ${runId} cannot be looked for in ${runsFolder}: ${messageOf(error)}.`, {
+      remedy: 'Make the folder readable for this user, or name another one with --runs-dir.',
+      cause: error,
+    });
+  }
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Reads `events.jsonl` while somebody else writes it: whole lines only, in order, once each. */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCode } from '../shared/errors.js';
+import { messageOf, systemCode, WfError } from '../shared/errors.js';
+import { openRegularFile } from '../shared/regular-file.js';
 import { EVENTS_FILE } from './runs-folder.js';
 
 const CHUNK_BYTES = 64 << 10;
@@ -17,7 +18,11 @@ export interface FollowOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Lines without their ends; `null` each time that the present end of the file is reached. */
+/**
+ * Lines without their ends; `null` each time that the present end of the file is reached.
+ *
+ * @throws WfError `WF_RUN_DAMAGED` where what lies in the place of the file cannot be read
+ */
 export async function* followEvents(folder: string, options: FollowOptions = {}): AsyncGenerator<string | null> {
   const { isOver, signal } = options;
   let fd: number | undefined;
@@ -54,9 +59,12 @@ export async function* followEvents(folder: string, options: FollowOptions = {})
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, 'r');
+    return openRegularFile(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
+    throw new WfError('WF_RUN_DAMAGED', `The events of this run cannot be read (${path}): ${messageOf(error)}.`, {
+      remedy: 'What its journal and records tell is shown by wf show.',
+      cause: error,
+    });
   }
 }

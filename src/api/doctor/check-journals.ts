@@ -83,7 +83,7 @@ function tellDamage(run: DoctorRun, { places }: DoctorContext, message: string):
 }
 
 function readThrough(journal: JournalSource): { damage: JournalDamage; reusable: number } {
-  const scan = scanJournal(journal);
+  const scan = scanJournal(journal, 'key');
   let reusable = 0;
   for (;;) {
     const next = scan.next();

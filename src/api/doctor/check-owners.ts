@@ -1,7 +1,8 @@
 /** Runs that say they go on: whether somebody holds them, and whether anything happens in them. Nothing is restarted. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENTS_FILE } from '../../runs/runs-folder.js';
+import { openRegularFile } from '../../shared/regular-file.js';
 import { resumeCommandOf } from '../../shared/resume-command.js';
 import type { DoctorCheck, DoctorRun, Finding } from './finding.js';
 
@@ -62,7 +63,7 @@ function lastEventAt(folder: string, startedAt: number): number {
 
 function readTail(file: string): string {
   try {
-    const fd = openSync(file, 'r');
+    const fd = openRegularFile(file);
     try {
       const { size } = fstatSync(fd);
       const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));

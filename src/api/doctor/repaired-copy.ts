@@ -71,7 +71,7 @@ function copyGoodLines(from: string, to: string): number {
   const fd = openSync(to, 'wx', 0o600);
   let lines = 0;
   try {
-    for (const { offset, length } of scanJournal(journal)) {
+    for (const { offset, length } of scanJournal(journal, 'key')) {
       writeAll(fd, Buffer.concat([journal.readAt(offset, length), NEWLINE]));
       lines++;
     }

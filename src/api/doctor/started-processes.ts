@@ -1,6 +1,6 @@
 /** The processes that a run recorded as it started them, or when it could not end them, from its events. */
-import { readFileSync } from 'node:fs';
 import * as z from 'zod';
+import { readRegularFile } from '../../shared/regular-file.js';
 
 const lineSchema = z.looseObject({
   type: z.literal('process.started'),
@@ -44,7 +44,7 @@ function readLines<T>(file: string, mark: string, schema: z.ZodType<T>): T[] {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFile(file);
   } catch {
     return '';
   }

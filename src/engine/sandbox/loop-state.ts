@@ -1,6 +1,7 @@
 /** What the loop of a run knows at any moment; the files beside it change it. */
 import type { AnswerWindow } from './answer-window.js';
-import type { AgentTypeTable, CallOptions } from './call-options.js';
+import type { AgentTypeTable } from './call-options.js';
+import type { FitCheck } from './fit-check.js';
 import type { DeliveredItem, SandboxError, UpMessage } from './frames.js';
 import type { IsolateHost } from './isolate-host.js';
 import { createDueQueue, type DueQueue, type OpenAgent, type OpenTimer } from './open-calls.js';
@@ -29,8 +30,7 @@ export interface LoopPorts {
     patterns: string[],
     cwd: string | null,
   ): { digest: string; files?: Record<string, string> } | { digest: null; message: string };
-  /** Tells whether a recorded answer fits the call's schema. */
-  fits(options: CallOptions | undefined, json: string): boolean;
+  findMisfit: FitCheck;
 }
 
 export interface LiveOutcome {

@@ -73,12 +73,9 @@ function deliverRecorded(state: LoopState, call: OpenAgent | OpenTimer): void {
   }
   const { kept, tokens, lastTry } = call.answer as NonNullable<OpenAgent['answer']>;
   const json = state.window.take(kept);
-  if (!state.fits(call.options, json)) {
-    up.add([
-      'w',
-      'WF_HIT_MISFIT',
-      `The recorded answer of "${call.label}" does not fit the schema of the call; it is asked again.`,
-    ]);
+  const misfit = state.findMisfit(call.options, json);
+  if (misfit !== undefined) {
+    up.add(['w', 'WF_HIT_MISFIT', `The recorded answer of "${call.label}" ${misfit}; it is asked again.`]);
     call.answer = undefined;
     state.prefixBroken = state.match === 'prefix';
     state.waiting.push(call);
