@@ -1,5 +1,5 @@
 /** Everything that is read and checked before anything is started: after this a run can begin, and nothing was written. */
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findSecret, type Secrets } from '../agents/mask-secrets.js';
@@ -15,6 +15,7 @@ import { findWorkflow } from '../script/find-workflow.js';
 import { loadScript, type ScriptLanguage } from '../script/load-script.js';
 import { canonicalJson } from '../shared/canonical-json.js';
 import { WfError } from '../shared/errors.js';
+import { readRegularFile } from '../shared/regular-file.js';
 import { describeLimitChanges } from './limit-changes.js';
 import { type ResolvedOptions, resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
 import { readSourceRun, type SourceRun } from './source-run.js';
@@ -164,9 +165,9 @@ async function readScript(
 
 function differsOnDisk(path: string, stored: string): boolean {
   try {
-    return readFileSync(path, 'utf8') !== stored;
+    return readRegularFile(path) !== stored;
   } catch {
-    return false; // gone: the stored script is what there is
+    return false; // gone, or no file: the stored script is what there is
   }
 }
 

@@ -1,5 +1,4 @@
 /** The run that a resume goes on from. It is only read: its folder stays byte-identical, its times too. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFileSource } from '../journal/file-store.js';
 import { memorySource } from '../journal/memory-store.js';
@@ -8,9 +7,10 @@ import type { JournalSource } from '../journal/store.js';
 import { findRun, findRunById } from '../runs/find-run.js';
 import type { RunRecord } from '../runs/records.js';
 import { inspectRunRecord, inspectState, readRunRecord } from '../runs/run-records.js';
-import { JOURNAL_FILE, SCRIPT_FILE } from '../runs/runs-folder.js';
+import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { parseRunId } from '../shared/ids.js';
+import { readStoredScript } from './stored-script.js';
 
 export interface SourceRun {
   /** The run that was named. */
@@ -35,7 +35,7 @@ export interface SourceJournal {
 export function readSourceRun(id: string, runsFolders: readonly string[]): SourceRun {
   const { folder } = findRunById(parseWholeId(id, runsFolders), runsFolders);
   const record = readRunRecord(folder);
-  return { record, folder, readScript: () => readScript(folder, record.runId) };
+  return { record, folder, readScript: () => readStoredScript(folder, record) };
 }
 
 /** Who gives the beginning of an id is told the whole one: a resume spends money, and what is meant must be certain. */
@@ -134,14 +134,4 @@ function recordedBytes(folder: string): number {
   if (state.kind === 'ok') return state.record.journal.bytes;
   const run = inspectRunRecord(folder);
   return run.kind === 'ok' ? run.record.progress.journalBytes : 0;
-}
-
-function readScript(folder: string, runId: string): string {
-  try {
-    return readFileSync(join(folder, SCRIPT_FILE), 'utf8');
-  } catch (error) {
-    throw new WfError('WF_RUN_DAMAGED', `The stored script of run ${runId} cannot be read: ${messageOf(error)}.`, {
-      remedy: 'Name the script: wf run <script> --resume-from <uuid>.',
-    });
-  }
 }
