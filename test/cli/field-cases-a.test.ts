@@ -148,6 +148,7 @@ it('B-007 a chain of four runs with two kills: 5, 9, 12 kept results, and the la
   expect(agent.started(three.id).sort()).toEqual([...order.slice(9), 'close'].sort());
   const four = await run(project, ['--resume-from', three.id]);
   expect(agent.started(four.id)).toEqual([]);
+  expect([one, two, three.id, four.id].map((id) => hitsIn(project, id).length)).toEqual([0, 5, 9, 12]);
   expect(four.result).toBe(three.result);
   const kept = (id: string): number => linesOf(project, id).filter((line) => line.kept !== undefined).length;
   expect([two, three.id, four.id].map(kept)).toEqual([5, 9, 12]);
@@ -247,6 +248,20 @@ return w
   const third = await run(project, ['--resume-from', second.id]);
   expect(third.result).toBe('F');
   expect(agent.started(third.id)).toEqual([]);
+  // The order of the lines is that of nobody's writing, and the calls are made the other way round.
+  const file = journalFile(project, one) as string;
+  const [fast, slow] = readFileSync(file, 'utf8').split(/(?<=\n)/) as [string, string];
+  const turned = project.read('flow.js').replace(/race\(\[(.*'S'\)), (.*'F'\))\]\)/, 'race([$2, $1])');
+  expect(turned).not.toBe(project.read('flow.js'));
+  for (const text of [project.read('flow.js'), turned]) {
+    project.write('flow.js', text);
+    for (const lines of [fast + slow, slow + fast]) {
+      writeFileSync(file, lines);
+      const again = await run(project, ['flow.js', '--resume-from', one]);
+      expect([again.result, agent.started(again.id)]).toEqual(['F', ['after']]);
+      expect(hitsIn(project, again.id).map(({ label }) => label)).toEqual(['fast', 'slow']);
+    }
+  }
 });
 
 it('B-018 a race between a call and a timer keeps its winner over a chain of resumes', async () => {

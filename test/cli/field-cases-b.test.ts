@@ -1,5 +1,5 @@
 /** Cases that went wrong elsewhere: keys, failures, stops, and what a resume may not lose. */
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readWorkflowRun } from '../../src/index.js';
@@ -24,12 +24,17 @@ it('B-008 args count by their value: the stored ones are used, another spelling 
   const first = await run(project, ['flow.js', '--backend', 'mock', '--args', '{"b":1,"a":[2]}']);
   const stored = await run(project, ['--resume-from', first.id]);
   expect(stored.state.counts).toMatchObject({ reused: 2, executed: 0 });
+  expect(stored.result).toEqual(first.result);
   const spelled = await run(project, ['--resume-from', first.id, '--args', '{ "a": [ 2 ],\n "b": 1 }']);
   expect(spelled.state.counts).toMatchObject({ reused: 2, executed: 0 });
-  expect(spelled.stderr).not.toContain('The args differ');
+  expect([spelled.result, stored.stderr + spelled.stderr]).toEqual([
+    first.result,
+    expect.not.stringContaining('The args differ'),
+  ]);
   const other = await run(project, ['--resume-from', first.id, '--args', '{"a":[3],"b":1}']);
   expect(other.state.counts).toMatchObject({ reused: 1, executed: 1 });
   expect(other.stderr).toContain('The args differ');
+  expect(madeIn(project, other.id).map(({ prompt }) => prompt)).toEqual(['a 3']);
 });
 
 it('B-012 calls that ask for a worktree are reused like others; one that failed runs again', async () => {
@@ -108,8 +113,21 @@ it('B-015 a run is found from a subdirectory, another shell and a linked worktre
   // A copy stands for a moved project; from a folder that knows nothing of the run it is refused.
   const moved = await runWf(['run', '--resume-from', first.id], { project, cwd: copyProject(project) });
   expect([moved.code, moved.stderr]).toEqual([0, expect.stringContaining('1 reused, 0 executed')]);
-  const elsewhere = await runWf(['run', 'fan.js', '--resume-from', first.id], { project, cwd: project.home });
-  expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringMatching(/WF_RUN_UNKNOWN|WF_SCRIPT_NOT_FOUND/)]);
+  writeFileSync(join(project.home, 'fan.js'), FAN(['A']));
+  const elsewhere = await runWf(['run', 'fan.js', '--resume-from', first.id, '--backend', 'mock'], {
+    project,
+    cwd: project.home,
+  });
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([
+    2,
+    expect.stringMatching(new RegExp(`WF_RUN_UNKNOWN: There is no run ${first.id}.*\\n.*→ .wf ls. lists the runs`)),
+  ]);
+  expect(existsSync(join(project.home, '.claude'))).toBe(false);
+  // And where it is moved in earnest.
+  const place = join(project.root, 'moved');
+  renameSync(project.dir, place);
+  const there = await runWf(['run', '--resume-from', first.id], { project, cwd: place });
+  expect([there.code, there.stderr]).toEqual([0, expect.stringContaining('1 reused, 0 executed')]);
 });
 
 it('B-020 an error that a script puts into a prompt has the same text live, replayed and in another run', async () => {
@@ -202,7 +220,7 @@ it('B-023 labels never identify an answer: an edited prompt runs under its old l
   expect(second.result).toEqual([expect.stringMatching(/^second by/), (first.result as string[])[1]]);
 });
 
-it('B-029 B-032 a state.json that is empty, half or a folder takes no other run with it, and no answer', async () => {
+it('B-029 a state.json that is empty, half or a folder takes no other run with it, and no answer', async () => {
   const project = makeProject({ files: { 'fan.js': FAN(['A']) } });
   const ids: string[] = [];
   for (let i = 0; i < 4; i++) ids.push((await run(project, ['fan.js', '--backend', 'mock'])).id);
@@ -230,7 +248,7 @@ it('B-029 B-032 a state.json that is empty, half or a folder takes no other run 
   expect(ids.map((id) => snapshot(project.runDir(id)))).toEqual(before);
 }, 120_000);
 
-it.each(['SIGINT', 'SIGKILL'] as const)(
+it.each(['SIGINT', 'SIGKILL', 'wf stop'] as const)(
   'B-030 B-031 twenty agents, ended by %s after seven answers: the journal only grew, the status is seen, seven are hits',
   async (signal) => {
     const labels = [...Array(20).keys()].map((i) => `a${i}`);
@@ -245,10 +263,16 @@ it.each(['SIGINT', 'SIGKILL'] as const)(
     const journal = journalFile(project) as string;
     const before = readFileSync(journal, 'utf8');
     if (signal === 'SIGINT') first.kill(signal);
-    const id = signal === 'SIGINT' ? idOf((await first.done).stderr) : await killRun(first);
+    if (signal === 'wf stop') {
+      const stopped = await runWf(['stop', project.runIds().at(-1) as string], { project });
+      expect([stopped.code, stopped.stderr]).toEqual([0, '']);
+    }
+    const id = signal === 'SIGKILL' ? await killRun(first) : idOf((await first.done).stderr);
     expect(readFileSync(journal, 'utf8').startsWith(before)).toBe(true);
     const ls = JSON.parse((await runWf(['ls', '--json', '-n', '1'], { project })).stdout);
-    expect(ls).toMatchObject([{ runId: id, status: signal === 'SIGINT' ? 'cancelled' : 'interrupted' }]);
+    expect(ls).toMatchObject([{ runId: id, status: signal === 'SIGKILL' ? 'interrupted' : 'cancelled' }]);
+    const shown = await runWf(['show', id], { project });
+    expect(shown.stdout).toContain(`To go on: wf run --resume-from ${id}\n`);
     agent.openAllGates();
     const second = await run(project, ['--resume-from', id]);
     expect(second.state.counts).toMatchObject({ reused: 7, executed: 13 });

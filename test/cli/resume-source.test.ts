@@ -36,11 +36,13 @@ it('R1 only a whole UUID names the run of a resume; anything else is exit 2 and 
     });
     expect([text, code, stdout]).toEqual([text, 2, '']);
     expect(stderr).toContain('WF_RUN_ID');
+    expect(stderr).toMatch(/\n {2}→ ./);
   }
   const unknown = '0b5ad1c3-6a0e-4c8e-9d53-0f3b8f4b2c11';
   for (const more of [[], ['three.js']]) {
     const { code, stderr } = await runWf(['run', ...more, '--resume-from', unknown, '--backend', 'mock'], { project });
     expect([code, stderr]).toEqual([2, expect.stringContaining(`no run ${unknown}`)]);
+    expect(stderr).toContain('→ `wf ls` lists the runs.');
   }
   expect(snapshot(project.root)).toEqual(before);
   // Capitals are the same id.

@@ -166,6 +166,7 @@ const cases = {
   cwd: [{}, { cwd: 'sub' }],
   salt: [{ salt: 1 }, { salt: 2 }],
   backend: [{}, { backend: 'command' }],
+  isolation: [{}, { isolation: 'worktree' }],
 }
 return await parallel(Object.entries(cases).map(([name, both]) => () => {
   const { prompt = 'do ' + name, label = name, ...options } = both[args.which]
@@ -173,18 +174,19 @@ return await parallel(Object.entries(cases).map(([name, both]) => () => {
 }))
 `,
     },
+    git: true,
   });
   const agent = makeShellAgent(project, { '*': { reply: '{}' } });
   const first = await run(project, ['asks.js', '--arg', 'which:=0', ...agent.flags]);
   expect(first.code).toBe(0);
-  expect(agent.started()).toHaveLength(19);
+  expect(agent.started()).toHaveLength(20);
   project.write('.claude/agents/editor.md', '---\nname: editor\ndescription: Edits\n---\nEdit less.\n');
   const second = await run(project, ['--resume-from', first.id, '--arg', 'which:=1']);
   expect(second.code).toBe(0);
   expect(agent.started(second.id).sort()).toEqual(
     [
       ...['prompt', 'space', 'model', 'modelAdded', 'effort', 'schema', 'tools', 'disallowedTools', 'agentType'],
-      ...['definition', 'cwd', 'salt', 'backend'],
+      ...['definition', 'cwd', 'salt', 'backend', 'isolation'],
     ].sort(),
   );
 });

@@ -146,6 +146,8 @@ describe('a worktree that cannot be made', () => {
     expect([done.code, done.result]).toEqual([3, [null]]);
     expect(existsSync(join(project.home, 'ran'))).toBe(false);
     expect(done.state.failures).toMatchObject([{ code: 'WF_WORKTREE', status: 'failed' }]);
+    // B-036: what could not be set up is on record.
+    expect(madeIn(project, done.id)).toMatchObject([{ label: 'one', kind: 'failed', error: { code: 'WF_WORKTREE' } }]);
     const [{ message }] = done.state.failures as [{ message: string }];
     expect(message).not.toContain(project.root);
     return `${message}\n${done.stderr}`;
