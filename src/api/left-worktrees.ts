@@ -1,14 +1,13 @@
 /** Worktrees that calls have left, with what is known of their runs: which are in use, which are kept work, which nobody needs. */
-import { join } from 'node:path';
 import { type FoundTrash, listTrash, removeTrash } from '../agents/worktree/found-trash.js';
 import { type FoundWorktree, judgeFound, listWorktrees, removeFound } from '../agents/worktree/found-worktrees.js';
 import { blocksGit } from '../agents/worktree/half-made.js';
 import { ownerState } from '../runs/owner.js';
 import { ownerSchema } from '../runs/records.js';
 import { observeRun } from '../runs/run-status.js';
-import { EVENTS_FILE, findRunFolder } from '../runs/runs-folder.js';
+import { findRunFolder } from '../runs/runs-folder.js';
 import { isProcessAlive } from '../shared/process-info.js';
-import { readStartedProcesses } from './doctor/started-processes.js';
+import { readStartedProcesses } from '../runs/started-processes.js';
 import { findPlaces, type Places } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { findWorktreesFolder } from './worktrees-folder.js';
@@ -140,5 +139,5 @@ function isRunAlive({ readFolders }: Where, runId: string, now: number): boolean
   const folder = readFolders.map((runs) => findRunFolder(runs, runId)?.folder).find((path) => path !== undefined);
   if (folder === undefined || statIfThere(folder) === undefined) return undefined;
   if (observeRun(folder, now).summary.status === 'running') return true;
-  return readStartedProcesses(join(folder, EVENTS_FILE)).some(({ pid, startTime }) => isProcessAlive(pid, startTime));
+  return readStartedProcesses(folder).some(({ pid, startTime }) => isProcessAlive(pid, startTime));
 }

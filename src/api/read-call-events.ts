@@ -9,6 +9,8 @@ import type { CallDetail } from './call-view.js';
 interface SeenEvent {
   t: string;
   type: string;
+  code?: string;
+  message?: string;
   delayMs?: number;
   kind?: string;
   n?: number;
@@ -26,7 +28,12 @@ interface SeenEvent {
 }
 
 /** Events tell of calls that have no line: queued, started, refused. They are for display; a lost event loses a row here. */
-export function readCallEvents(folder: string, running: boolean, calls: Map<number, CallDetail>): void {
+export function readCallEvents(
+  folder: string,
+  running: boolean,
+  calls: Map<number, CallDetail>,
+  notices: string[],
+): void {
   let text: string;
   try {
     text = readRegularFile(join(folder, EVENTS_FILE));
@@ -35,6 +42,8 @@ export function readCallEvents(folder: string, running: boolean, calls: Map<numb
   }
   for (const line of text.split('\n')) {
     const event = parseEvent(line);
+    // Whoever looks at a run that has recorded no end must hear of it too.
+    if (event?.code === 'WF_AGENT_LEFT' && typeof event.message === 'string') notices.push(event.message);
     if (event?.n === undefined || !event.type.startsWith('call.')) continue;
     const call = calls.get(event.n) ?? newCall(event, running);
     calls.set(event.n, call);

@@ -29,7 +29,7 @@ export function readCalls(folder: string, running: boolean): ReadCalls {
   const notices: string[] = [];
   const calls = new Map<number, CallDetail>();
   const places = new Map<number, Place>();
-  readCallEvents(folder, running, calls);
+  readCallEvents(folder, running, calls, notices);
   readJournalCalls(folder, calls, places, notices);
   return {
     calls: [...calls.values()].sort((a, b) => a.n - b.n),

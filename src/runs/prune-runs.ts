@@ -18,6 +18,7 @@ import {
   TRASH_PREFIX,
 } from './runs-folder.js';
 import { findSparedRuns, isJustClaimed } from './spared-runs.js';
+import { findLeftProcesses } from './started-processes.js';
 import { moveToTrash, removeFolder } from './trash.js';
 
 /** Run folders that stay by default. */
@@ -89,7 +90,9 @@ function findDoomed(
   const old = sortByAge(folders, now).slice(keep);
   if (old.length === 0) return [];
   const spared = findSparedRuns(runsFolder, folders, now);
-  return old.filter(({ runId, readable }) => readable && !spare?.has(runId) && !spared.has(runId));
+  const mayGo = old.filter(({ runId, readable }) => readable && !spare?.has(runId) && !spared.has(runId));
+  // Its events are all that names a process that nobody could end.
+  return mayGo.filter(({ folder }) => findLeftProcesses(folder).length === 0);
 }
 
 /** Newest first. A folder from the future counts as of now; equal times go by `startedAt`, then by id. */

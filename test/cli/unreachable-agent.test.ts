@@ -126,10 +126,41 @@ it('is told with its number wherever a person looks, and named by wf doctor as l
   expect(kept).toMatchObject({ code: 4, found: [{ fixed: null, fixError: expect.stringMatching(/no signal/) }] });
   expect(isAlive(pid)).toBe(true);
 
+  // Its run is all that names it.
+  await runWf(['prune', '--keep', '0'], { project });
+  expect(project.runIds()).toEqual([id]);
+
   const mended = await survivorsOf(project, ['--fix']);
   expect(mended).toMatchObject({ code: 0, found: [{ fixed: 'ended 1 process' }] });
   await waitFor('the agent to be gone', () => !isAlive(pid));
   expect(await survivorsOf(project)).toMatchObject({ code: 0, found: [{ status: 'ok' }] });
+  await runWf(['prune', '--keep', '0'], { project });
+  expect(project.runIds()).toEqual([]);
+}, 60_000);
+
+it('is told by wf show and wf doctor while its run goes on, and when that was killed', async () => {
+  const body = `await agent('x', { label: 'mine', timeoutMs: 1000 })\nreturn await agent('y', { label: 'next' })`;
+  const project = makeProject({
+    files: { 'flow.js': workflow(body), agent: 'echo $$ > "$HOME/$WF_CALL_LABEL.pid"\nexec sleep 120\n' },
+    leavesProcesses: true,
+  });
+  const deaf = withSignals(project, "throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })");
+  const wf = startWf(['run', 'flow.js', ...FLAGS(project)], { ...deaf, project });
+  await wf.waitForStderr(/#2 next: started/);
+  const pid = Number(readFileSync(join(project.home, 'mine.pid'), 'utf8'));
+  const id = newestRun(project);
+  const expectNamed = async (): Promise<void> => {
+    const { notices } = JSON.parse((await runWf(['show', id, '--json'], { project })).stdout);
+    expect(notices).toEqual([expect.stringContaining(`Process ${pid} of call #1 mine could not be ended`)]);
+    const { found } = await survivorsOf(project);
+    expect(found.filter(({ message }) => message.includes(`process ${pid}`))).toMatchObject([
+      { status: 'warn', runId: id, fixable: true, message: expect.stringContaining('could not end') },
+    ]);
+  };
+  await expectNamed();
+  wf.kill('SIGKILL');
+  await wf.exited;
+  await expectNamed();
 }, 60_000);
 
 it('that outlives SIGKILL, as one that is stuck in the kernel, is told before the end of a cancelled run is on record', async () => {

@@ -3,15 +3,12 @@
  * not end goes on working and spending unseen. So do those that a run itself could not end, however it went on. Named by
  * pid and start time as the run recorded them, so that a later process of the same number is never taken for one of them.
  */
-import { join } from 'node:path';
-import { isOfThisMachine } from '../../runs/owner.js';
-import { EVENTS_FILE } from '../../runs/runs-folder.js';
+import { findLeftProcesses, readStartedProcesses, type StartedProcess } from '../../runs/started-processes.js';
 import { isProcessAlive } from '../../shared/process-info.js';
 import { killProcessTree } from '../../shared/process-tree.js';
 import { explainLeft, howToEndLeft } from '../explain-left.js';
 import { waitForGuard } from '../wait-for-guard.js';
 import type { DoctorCheck, DoctorRun, Finding } from './finding.js';
-import { readLeftProcesses, readStartedProcesses, type StartedProcess } from './started-processes.js';
 
 export const checkSurvivors: DoctorCheck = {
   name: 'survivors',
@@ -31,12 +28,8 @@ export const checkSurvivors: DoctorCheck = {
 const isDeadHere = ({ observed: { ownerState } }: DoctorRun): boolean =>
   ownerState?.state === 'dead' && ownerState.basis === 'process';
 
-/** Seen from elsewhere the numbers of the record mean nothing. */
-const findLeft = (folder: string): StartedProcess[] =>
-  readLeftProcesses(join(folder, EVENTS_FILE)).filter((process) => isOfThisMachine(process) && isAlive(process));
-
 const lookForLeft = ({ runId, folder, observed }: DoctorRun): Finding[] =>
-  findLeft(folder).map((process) => ({
+  findLeftProcesses(folder).map((process) => ({
     status: 'warn',
     message: `Run ${runId} (${observed.summary.workflow}) could not end its ${process.role} process ${process.pid}, which is alive: ${explainLeft(process.pid)}.`,
     remedy: `What it still does nobody will hear. ${howToEndLeft(process.pid)} --fix tries it with your rights.`,
@@ -46,10 +39,10 @@ const lookForLeft = ({ runId, folder, observed }: DoctorRun): Finding[] =>
   }));
 
 function lookForSurvivors({ runId, folder, observed }: DoctorRun): Finding[] {
-  const started = readStartedProcesses(join(folder, EVENTS_FILE));
+  const started = readStartedProcesses(folder);
   const guard = observed.record?.guard;
   if (guard?.startTime != null) started.push({ role: 'guard', pid: guard.pid, startTime: guard.startTime });
-  const left = new Set(findLeft(folder).map(({ pid }) => pid));
+  const left = new Set(findLeftProcesses(folder).map(({ pid }) => pid));
   const survivors = started.filter((process) => isAlive(process) && !left.has(process.pid));
   return survivors.map((process) => ({
     status: 'warn',

@@ -1,6 +1,10 @@
 /** The processes that a run recorded as it started them, or when it could not end them, from its events. */
+import { join } from 'node:path';
 import * as z from 'zod';
-import { readRegularFile } from '../../shared/regular-file.js';
+import { isProcessAlive } from '../shared/process-info.js';
+import { readRegularFile } from '../shared/regular-file.js';
+import { isOfThisMachine } from './owner.js';
+import { EVENTS_FILE } from './runs-folder.js';
 
 const lineSchema = z.looseObject({
   type: z.literal('process.started'),
@@ -16,9 +20,6 @@ const leftSchema = lineSchema.extend({
   pidNamespace: z.string().nullable(),
 });
 
-/** With the place where its number means something. */
-export type LeftOnRecord = z.infer<typeof leftSchema>;
-
 export interface StartedProcess {
   role: 'agent' | 'sandbox' | 'guard';
   pid: number;
@@ -26,15 +27,22 @@ export interface StartedProcess {
 }
 
 /** None where there is no account of events; a torn line names nobody. */
-export function readStartedProcesses(file: string): StartedProcess[] {
-  return readLines(file, '"process.started"', lineSchema).map(({ role, pid, startTime }) => ({ role, pid, startTime }));
+export function readStartedProcesses(folder: string): StartedProcess[] {
+  return readLines(folder, '"process.started"', lineSchema).map(({ role, pid, startTime }) => ({
+    role,
+    pid,
+    startTime,
+  }));
 }
 
-/** Processes that a run could not end, whatever became of the run. */
-export const readLeftProcesses = (file: string): LeftOnRecord[] => readLines(file, '"process.left"', leftSchema);
+/** Processes that a run could not end and that are alive, whatever became of the run. Seen from elsewhere their numbers mean nothing. */
+export const findLeftProcesses = (folder: string): StartedProcess[] =>
+  readLines(folder, '"process.left"', leftSchema).filter(
+    (left) => isOfThisMachine(left) && isProcessAlive(left.pid, left.startTime),
+  );
 
-function readLines<T>(file: string, mark: string, schema: z.ZodType<T>): T[] {
-  const text = readText(file);
+function readLines<T>(folder: string, mark: string, schema: z.ZodType<T>): T[] {
+  const text = readText(join(folder, EVENTS_FILE));
   if (!text.includes(mark)) return [];
   return text.split('\n').flatMap((line) => {
     const parsed = line.includes(mark) ? schema.safeParse(parse(line)) : undefined;
