@@ -9,6 +9,7 @@ import { describeDamage } from '../journal/read-journal.js';
 import { WfError } from '../shared/errors.js';
 import { chooseBackend } from './choose-run-backend.js';
 import type { ExplainedCall } from './explain-run.js';
+import { describeFurtherRun } from './further-run.js';
 import { createHashDeps } from './hash-deps.js';
 import { describeSpentBudget } from './limit-changes.js';
 import { createOpenWorkflow } from './open-workflow.js';
@@ -60,6 +61,7 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     const notices = [...prepared.notices, ...found.notices];
     const damage = describeDamage(carried.damage);
     if (damage !== undefined) notices.push(`The journal of the source run has ${damage}.`);
+    if (!backend.madeUp) notices.push(...describeFurtherRun(source, places.readFolders, given.runsDir));
     notices.push(...describeSpentBudget(options, carried));
     const plan = await planReplay({
       script: prepared.script,

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
+import { findFurtherRun } from '../runs/find-further-run.js';
 import { findRun } from '../runs/find-run.js';
 import { listRuns } from '../runs/list-runs.js';
 import type { ForeignRun } from '../runs/foreign-run.js';
 import type { StateRecord } from '../runs/records.js';
 import { inspectRunRecord } from '../runs/run-records.js';
-import { observeRun, type RunSummary } from '../runs/run-status.js';
+import { type ObservedRun, observeRun, type RunSummary } from '../runs/run-status.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
-import type { Counts, ErrorRecord } from '../shared/outcome.js';
-import { findPlaces } from './prepare-run.js';
+import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
+import { findPlaces, type Places } from './prepare-run.js';
 import type { CallDetail, CallView } from './call-view.js';
 import { countCalls, sumUsage } from './count-calls.js';
 import { howToGoOn } from './how-to-go-on.js';
@@ -25,6 +26,8 @@ export interface RunView extends RunSummary {
   /** In call order. */
   calls: CallView[];
   notices: string[];
+  /** The run that went on from it and got furthest; absent where none has an answer more. `resumeCommand` is then that run's. */
+  wentOn?: { runId: string; status: RunStatus; answers: number };
   /** How to go on; `null` where nothing is left to do, the run has not ended, or no resume can go on from it. */
   resumeCommand: string | null;
 }
@@ -74,6 +77,7 @@ export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
   const counts = state === null ? countCalls(calls) : summary.counts;
   const usage = state === null ? sumUsage(calls, summary.usage) : summary.usage;
   const problems = [summary.damaged, summary.unsupported].filter((text) => text !== undefined);
+  const onward = readOnward(observed, counts, places, where.runsDir);
   return {
     ...summary,
     counts,
@@ -90,7 +94,7 @@ export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
         ...(notices.length === 0 ? findContradiction(state, calls) : []),
       ]),
     ],
-    resumeCommand: howToGoOn(observed, places, where.runsDir, counts),
+    ...onward,
     details: calls,
     readDetail,
   };
@@ -103,6 +107,21 @@ function findContradiction(state: StateRecord | null, calls: readonly CallDetail
   return [
     `state.json counts ${state.counts.ok} ${state.counts.ok === 1 ? 'answer' : 'answers'}, the journal holds ${answers}: a resume goes by the journal.`,
   ];
+}
+
+/** Where another run has gone on from it already, that one is gone on from: what it has need not be paid for again. */
+function readOnward(
+  observed: ObservedRun,
+  counts: Counts,
+  places: Places,
+  runsDir: string | undefined,
+): Pick<RunView, 'wentOn' | 'resumeCommand'> {
+  const resumeCommand = howToGoOn(observed, places, runsDir, counts);
+  const further = resumeCommand === null ? undefined : findFurtherRun(observed.summary, places.readFolders);
+  if (further === undefined) return { resumeCommand };
+  const then = observeRun(further.folder);
+  const wentOn = { runId: further.runId, status: then.summary.status, answers: further.answers };
+  return { wentOn, resumeCommand: howToGoOn(then, places, runsDir) };
 }
 
 /** What another engine recorded; a call there has no label, attempts and times that are known. */

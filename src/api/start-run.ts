@@ -19,6 +19,7 @@ import { realClock } from '../shared/clock.js';
 import { newRunId } from '../shared/ids.js';
 import { beginRun } from './begin-run.js';
 import { checkMoneyIsCounted, chooseBackend } from './choose-run-backend.js';
+import { describeFurtherRun } from './further-run.js';
 import { refuseGivenUp } from './give-up-start.js';
 import { makeRecord } from './make-record.js';
 import { prepareRun } from './prepare-run.js';
@@ -84,7 +85,10 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
     // Only now: until the lineage was ours, its last owner may still have been writing.
     sourceJournal = source === undefined ? undefined : openSourceJournal(source, places.readFolders, given.strict);
     const record = makeRecord(prepared, { runId, root, claim: claim.n, startedAt, backend, startedBy });
-    if (!record.madeUp) prepared.notices.push(...describeTwins(places.runsFolder, record.script.sha256, startedAt));
+    if (!record.madeUp) {
+      prepared.notices.push(...describeTwins(places.runsFolder, record.script.sha256, startedAt));
+      if (source !== undefined) prepared.notices.push(...describeFurtherRun(source, places.readFolders, given.runsDir));
+    }
     folder = createRunFolder({ runsFolder: places.runsFolder, record, script: prepared.script.source });
     journal = openFileStore(`${folder}/${JOURNAL_FILE}`, { sync: given.fsync ?? 'group' });
     return beginRun({

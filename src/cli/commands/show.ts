@@ -120,6 +120,11 @@ function nextStep(run: RunView): string {
       ? ''
       : `\n${cutOff} ${cutOff === 1 ? 'call has' : 'calls have'} no result recorded: what was done outside is not known. Look at the workspace first.`);
   if (run.noResume !== undefined) return `${look}\nNo resume can go on from it: ${cleanLine(run.noResume, 500)}\n`;
+  if (run.wentOn !== undefined) {
+    const { runId, status, answers } = run.wentOn;
+    const then = run.resumeCommand === null ? `See it: wf show ${runId}` : `To go on: ${run.resumeCommand}`;
+    return `${look}\nRun ${runId} went on from it, is ${status}, and has ${answers} more ${answers === 1 ? 'answer' : 'answers'}. ${then}\n`;
+  }
   return run.resumeCommand === null ? '' : `${look}\nTo go on: ${run.resumeCommand}\n`;
 }
 
