@@ -45,6 +45,16 @@ it('the plan names calls that will be refused, and errors of the script that wil
   expect(told.filter((line) => line.includes('isolation'))).toHaveLength(1);
 });
 
+it('who gives wf plan a flag of wf run that it has not is told of wf run --plan, which takes it', async () => {
+  const project = makeProject({ files: { 'flow.js': workflow("return await agent('do A')") } });
+  const first = await run(project, ['flow.js', ...makeShellAgent(project).flags]);
+  const flags = ['--resume-from', first.id, '--concurrency', '2', '--model', 'large'];
+  const refused = await runWf(['plan', ...flags], { project });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('wf run --plan … takes every flag')]);
+  const planned = await runWf(['run', '--plan', ...flags], { project });
+  expect([planned.code, planned.stdout]).toEqual([0, expect.stringMatching(/^1 reused, 0 to run first/)]);
+});
+
 it('a child workflow that has changed is named once where the stored one runs; one that is gone is not', async () => {
   const parent = workflow("return await pipeline(['x', 'y'], (topic) => workflow('child', { topic }))");
   const child = workflow("return await agent('look at ' + args.topic, { label: args.topic })", 'child');

@@ -21,6 +21,10 @@ export function defineRun(program: Command, setExit: (code: number) => void): vo
   addInputs(program.command('plan'))
     .option('--json', 'one JSON object')
     .description('say what a resume would run and why; spend nothing, write nothing')
+    // Who has the command of a resume at hand puts "plan" in its place, with whatever flags it has.
+    .showHelpAfterError(
+      '  → wf plan -h says what it takes; wf run --plan … takes every flag of a resume and says the same.',
+    )
     .addHelpText(
       'after',
       examples([
