@@ -48,7 +48,7 @@ export const isErrorKind = (value: unknown): value is BackendErrorKind =>
 
 export function describeFailure(error: BackendError): CallFailure {
   const { code, name, shared } = MEANINGS[error.kind] ?? MEANINGS.failed;
-  const message = error.remedy ? `${error.message} ${error.remedy}` : error.message;
+  const message = error.remedy ? `${endSentence(error.message)} ${error.remedy}` : error.message;
   const record: ErrorRecord = { code, message };
   if (name) record.name = name;
   // Null: there is such a time, and nobody told it.
@@ -73,3 +73,6 @@ export function toBackendError(thrown: unknown): BackendError {
   }
   return new BackendError('failed', messageOf(thrown) || 'The backend failed without a word.', { cause: thrown });
 }
+
+/** What a program said of itself may end anyhow. */
+const endSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -96,7 +96,7 @@ it('B-077 sign-in lost half-way: dispatch stops, and after signing in a resume r
   const first = await run(project, ['fan.js', ...agent.flags, '--concurrency', '1']);
   expect([first.code, first.state.cause]).toEqual([6, 'WF_AUTH']);
   expect(agent.started()).toEqual(['c0', 'c1', 'c2', 'c3']);
-  expect(first.stderr).toContain('Sign in to it, then go on with the run.');
+  expect(first.stderr).toMatch(/\S\. Sign in to it, then go on with the run\./);
   agent.setRules({});
   const second = await run(project, ['--resume-from', first.id]);
   expect([second.code, second.result, agent.started(second.id).sort()]).toEqual([0, 0, ['c3', 'c4', 'c5', 'c6', 'c7']]);
