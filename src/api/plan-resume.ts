@@ -91,6 +91,10 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     const hits = plan.calls.filter((call) => call.decision === 'hit');
     const usd = hits.map((call) => call.result?.usd ?? null).filter((value) => value !== null);
     found.journal.close();
+    if (!plan.ended && hits.length === plan.calls.length && plan.timers.size > 0)
+      notices.push(
+        'Nothing runs first, but the script then waits for a timer; which calls it makes after that is known only when it has fired.',
+      );
     return {
       complete: plan.ended && hits.length === plan.calls.length,
       hits: hits.length,

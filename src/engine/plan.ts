@@ -28,6 +28,8 @@ export interface ReplayPlan {
   calls: PlannedCall[];
   /** Recorded answers that no call has asked for until then. */
   unreached: KeptResult[];
+  /** Timers that no record lets fire at once, and that the script still waits for. */
+  timers: Set<number>;
   /** The script came to its end (or to its own error) without anything live. */
   ended: boolean;
   warnings: string[];
@@ -57,7 +59,7 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
   const { sandbox, carried, argsJson } = options;
   const lines = sortCarried(carried, options.backend.madeUp);
   const kept = new Map(lines.answers.map((answer) => [answer.kept, answer]));
-  const plan: ReplayPlan = { calls: [], unreached: [], ended: false, warnings: [] };
+  const plan: ReplayPlan = { calls: [], unreached: [], timers: new Set(), ended: false, warnings: [] };
   const recorded = new Map(lines.scripts);
   sandbox.limit(options.limits);
   const feeder =
@@ -145,6 +147,10 @@ function takeEvent(
       prompt,
       opts: (opts ?? undefined) as Record<string, unknown>,
     });
+  } else if (event[0] === 'T') {
+    plan.timers.add(event[1]);
+  } else if (event[0] === 'x') {
+    plan.timers.delete(event[1]);
   } else if (event[0] === 'r') {
     const [, n, label, , code, message] = event;
     warnOnce(plan, `#${n} ${label} is refused: ${code}: ${message}`);

@@ -55,6 +55,22 @@ it('who gives wf plan a flag of wf run that it has not is told of wf run --plan,
   expect([planned.code, planned.stdout]).toEqual([0, expect.stringMatching(/^1 reused, 0 to run first/)]);
 });
 
+it('a plan that stops at a timer says so, and not that all is known because nothing runs first', async () => {
+  const steps = workflow(`const a = await agent('do A', { label: 'A' })
+await new Promise((resolve) => setTimeout(resolve, args.ms))
+return [a, await agent('do B', { label: 'B' })]`);
+  const project = makeProject({ files: { 'flow.js': steps } });
+  const first = await run(project, ['flow.js', '--arg', 'ms:=10', ...makeShellAgent(project).flags]);
+  const whole = await runWf(['plan', '--resume-from', first.id], { project });
+  expect([whole.stdout, whole.stderr]).toEqual([expect.stringMatching(/^2 reused, 0 to run first, 0 .* yet\n/), '']);
+
+  const other = ['--resume-from', first.id, '--arg', 'ms:=20'];
+  const part = await runWf(['plan', ...other], { project });
+  expect(part.stdout).toMatch(/^1 reused, 0 to run first, 1 .* yet; what comes after is not known yet\n/);
+  expect(part.stderr).toContain('the script then waits for a timer');
+  expect((await run(project, other)).state.counts).toMatchObject({ reused: 2, executed: 0 });
+});
+
 it('a child workflow that has changed is named once where the stored one runs; one that is gone is not', async () => {
   const parent = workflow("return await pipeline(['x', 'y'], (topic) => workflow('child', { topic }))");
   const child = workflow("return await agent('look at ' + args.topic, { label: args.topic })", 'child');

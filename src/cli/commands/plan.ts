@@ -17,7 +17,8 @@ export async function plan(
     process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
     return 0;
   }
-  const rest = found.complete ? '' : '; what these lead to is known only once they ran';
+  const later = found.live > 0 ? 'what these lead to is known only once they ran' : 'what comes after is not known yet';
+  const rest = found.complete ? '' : `; ${later}`;
   let text = `${found.hits} reused, ${found.live} to run first, ${found.unreached} recorded and not asked for yet${rest}\n`;
   text += `saved: ${formatTokens(found.savedOutputTokens)} output tokens, ${formatUsd(found.savedUsd)}\n`;
   for (const call of found.calls) {
