@@ -100,8 +100,6 @@ export interface AgentRequest {
   agentType: string | undefined;
   /** Absolute folder in which the agent works. */
   cwd: string;
-  /** Absolute folder of the run, for files that an attempt needs and takes away again; absent where no run folder is. */
-  runFolder?: string | undefined;
   permission: Permission;
   tools: readonly string[] | undefined;
   disallowedTools: readonly string[] | undefined;

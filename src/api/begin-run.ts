@@ -145,7 +145,6 @@ export function beginRun(base: Beginning): RunHandle {
       mask: createMask(prepared.secrets),
       effort: options.effort,
       permission: options.permission,
-      runFolder: folder,
       startFolder: prepared.startFolder,
       projectRoot: places.root,
       worktrees: () => ({ folder: findWorktreesFolder(places.root), env: places.env, owner: record.owner }),

@@ -87,7 +87,6 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
       agent,
       agentType,
       cwd,
-      runFolder: options.runFolder,
       permission: options.permission,
       tools: given?.tools ?? agent?.tools,
       disallowedTools: given?.disallowedTools ?? agent?.disallowedTools,

@@ -50,8 +50,6 @@ export interface EngineOptions {
   mask: Mask | undefined;
   effort: string | undefined;
   permission: Permission;
-  /** Absolute; absent where none is. */
-  runFolder?: string | undefined;
   /** Absolute start folder, and the project root. */
   startFolder: string;
   projectRoot: string;

@@ -1,4 +1,4 @@
-/** What a killed `wf` leaves in the temp folder and beside its records: named by `wf doctor`, and nothing of a live one is touched. */
+/** What a killed `wf` leaves in the temp folder: named by `wf doctor`, and nothing of a live one is touched. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -27,11 +27,11 @@ describe('the file that holds the schema of a call', () => {
     "return await agent('do A', { label: 'A', schema: { type: 'object', properties: { ok: { type: 'boolean' } } } })",
   );
   const schemasOf = (project: TestProject, id: string): string[] =>
-    readdirSync(project.runDir(id))
-      .filter((name) => name.includes('schema'))
-      .map((name) => join(project.runDir(id), name));
+    inTmp(project)
+      .filter((name) => name.startsWith(`wf-schema-${id}-`))
+      .map((name) => join(tmpOf(project), name));
 
-  it('lies in the run folder and is gone with the call; that of a killed run goes with its run, or by --fix', async () => {
+  it('lies in the temp folder and is gone with the call; that of a killed run is named, and removed by --fix', async () => {
     const project = makeProject({ files: { 'flow.js': SCHEMA_CALL } });
     const backend = makeFakeBackend(project, { gated: ['A'], rules: { A: { value: { ok: true } } } });
     const killed = startWf(['run', 'flow.js', ...backend.flags], { project });
@@ -40,7 +40,6 @@ describe('the file that holds the schema of a call', () => {
     const [file = ''] = schemasOf(project, id);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ type: 'object' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(inTmp(project)).toEqual([]);
     // Of a live run, however old it is.
     utimesSync(file, HOURS_AGO, HOURS_AGO);
     expect(await leftoversIn(project)).toEqual([]);

@@ -40,11 +40,10 @@ function tellLeftover(path: string, remove: (path: string) => void): Finding {
   };
 }
 
-/** It goes with its run anyway. */
 const tellSchemaFile = (path: string, runId: string): Finding => ({
   status: 'note',
   message: `${path} holds the schema of a call of run ${runId}, which is over.`,
-  remedy: 'It goes when that run is pruned, or by --fix.',
+  remedy: 'Nobody reads it. --fix removes it.',
   runId,
   path,
   fix: () => tidy(path, removeAll),

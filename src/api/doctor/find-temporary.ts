@@ -1,11 +1,11 @@
 /**
- * What a killed `wf` left beside the records of its runs: files with the schema of a call, and runs of `wf test` in the temp
- * folder. Whose they are is told by the owner on record, never by a name: only one that is dead for certain leaves something.
+ * What a killed `wf` left in the temp folder: files with the schema of a call, and runs of `wf test`. Whose they are is told
+ * by the owner on record, never by a name: only one that is dead for certain leaves something.
  */
 import { rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isSchemaFile } from '../../agents/schema-file.js';
+import { isSchemaFileOf } from '../../agents/schema-file.js';
 import { distrust } from '../../runs/control-folder.js';
 import { ownerState } from '../../runs/owner.js';
 import { readRecordFile } from '../../runs/record-file.js';
@@ -19,12 +19,23 @@ import { namesIn } from './names-in.js';
 const SETTLED_MS = 3_600_000;
 
 /** Schema files of runs that are over. */
-export const findSchemaFiles = ({ runs }: DoctorContext): { path: string; runId: string }[] =>
-  runs
+export function findSchemaFiles({ runs, places: { env } }: DoctorContext): { path: string; runId: string }[] {
+  const folder = tempFolder(env);
+  const names = namesIn(folder).filter((name) => name.startsWith('wf-schema-'));
+  if (names.length === 0) return [];
+  const uid = process.getuid?.() ?? -1;
+  return runs
     .filter(isOver)
-    .flatMap(({ runId, folder }) =>
-      namesIn(folder).flatMap((name) => (isSchemaFile(name) ? [{ path: join(folder, name), runId }] : [])),
-    );
+    .flatMap(({ runId }) =>
+      names.flatMap((name) => (isSchemaFileOf(runId, name) ? [{ path: join(folder, name), runId }] : [])),
+    )
+    .filter(({ path }) => {
+      const stat = lookAt(path);
+      return stat?.isFile() === true && stat.uid === uid;
+    });
+}
+
+const tempFolder = (env: DoctorContext['places']['env']): string => env.TMPDIR || tmpdir();
 
 /** Nobody works for it any more: it has recorded its end, or its process is seen to be gone. */
 const isOver = ({ observed: { record, ownerState: life } }: DoctorRun): boolean =>
@@ -32,7 +43,7 @@ const isOver = ({ observed: { record, ownerState: life } }: DoctorRun): boolean 
 
 /** Only folders that are ours alone. */
 export function findTestFolders({ places: { env }, now }: DoctorContext): Finding[] {
-  const parent = env.TMPDIR || tmpdir();
+  const parent = tempFolder(env);
   const uid = process.getuid?.() ?? -1;
   return namesIn(parent)
     .filter(isTestFolder)
