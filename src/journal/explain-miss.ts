@@ -97,6 +97,7 @@ export function createMissExplainer(
       if (fate === 'no-result') return 'no result recorded';
       if (fate === 'lost') return 'its result was recorded, and is damaged or missing';
       if (answers.length > 0) return 'new: every recorded answer of this text is taken by another call';
+      if (recorded.length === 0) return 'new';
       const { prompt } = call;
       if (prompt === undefined) return 'new or changed: its text is not on record, as it has no result';
       const nearest = findNearest({ ...call, prompt });

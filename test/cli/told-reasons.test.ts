@@ -112,6 +112,7 @@ it('wf explain tells of the calls of a killed run too: those that had started ra
   await agent.waitFor('start', 'b');
   await waitForJournalLines(project, 1);
   const one = await killRun(first);
+  expect(await reasonsOf(project, ['explain', one])).toEqual({ '#1 a': 'new', '#2 b': 'new' });
   project.write('flow.js', ask('abc'));
   const second = startWf(['run', 'flow.js', '--resume-from', one, '--concurrency', '4'], { project });
   await agent.waitFor('start', 'b', 2);
