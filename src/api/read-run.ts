@@ -47,10 +47,18 @@ function recount(summary: RunSummary): RunSummary {
   if (summary.status !== 'interrupted' || summary.endedAt !== null) return summary;
   const reading = inspectRunRecord(summary.folder);
   if (reading.kind !== 'ok') return summary;
-  const size = statIfThere(join(summary.folder, JOURNAL_FILE))?.size ?? 0;
-  if (size <= reading.record.progress.journalBytes) return summary;
+  if (sizeOf(join(summary.folder, JOURNAL_FILE)) <= reading.record.progress.journalBytes) return summary;
   const { calls } = readCalls(summary.folder, false);
   return { ...summary, counts: countCalls(calls), usage: sumUsage(calls, summary.usage) };
+}
+
+/** 0 for what cannot be looked at, such as a link that leads to itself: no run keeps others out of the list. */
+function sizeOf(path: string): number {
+  try {
+    return statIfThere(path)?.size ?? 0;
+  } catch {
+    return 0;
+  }
 }
 
 /** A run with its calls, and each call's texts for the asking. */

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { systemCode, WfError } from '../shared/errors.js';
+import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { isRunId, parseRunId } from '../shared/ids.js';
 import { readRegularFile } from '../shared/regular-file.js';
 import { ownerState } from './owner.js';
@@ -75,7 +75,7 @@ export function readClaim(path: string): Claim | null {
     value = JSON.parse(readRegularFile(path));
   } catch (error) {
     if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return null;
-    throw error;
+    throw new Error(`the claim ${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
   const parsed = claimSchema.safeParse(value);
   if (parsed.success) return parsed.data;

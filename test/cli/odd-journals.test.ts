@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -38,6 +39,7 @@ const PLACES: [string, () => void][] = [
     'a link to a pipe',
     () => {
       const pipe = join(project.root, 'pipe');
+      rmSync(pipe, { force: true });
       spawnSync('mkfifo', [pipe]);
       symlinkSync(pipe, journal);
     },
@@ -74,6 +76,28 @@ it.each(PLACES)(
     rmSync(journal, { recursive: true, force: true });
   },
 );
+
+it('B-029 B-031 of interrupted runs with such journals each is listed, and so are all others', async () => {
+  const record = join(project.runDir(source), 'run.json');
+  const text = readFileSync(record, 'utf8');
+  const state = readFileSync(join(project.runDir(source), 'state.json'), 'utf8');
+  // As a kill would leave it.
+  rmSync(join(project.runDir(source), 'state.json'));
+  writeFileSync(record, JSON.stringify({ ...JSON.parse(text), status: 'running', endedAt: null }));
+  const all = project.runIds().sort();
+  for (const [what, make] of PLACES) {
+    rmSync(journal, { recursive: true, force: true });
+    make();
+    const { code, stdout, stderr } = await runWf(['ls', '--json'], { project });
+    expect([what, code], stderr).toEqual([what, 0]);
+    const listed = JSON.parse(stdout) as { runId: string; status: string }[];
+    expect(listed.map(({ runId }) => runId).sort()).toEqual(all);
+    expect(listed.find(({ runId }) => runId === source)?.status).toBe('interrupted');
+  }
+  rmSync(journal, { recursive: true, force: true });
+  writeFileSync(record, text);
+  writeFileSync(join(project.runDir(source), 'state.json'), state);
+});
 
 it('R3 a journal that is read-only, or a link to one elsewhere, is read as any other and left as it is', async () => {
   plant(lines.join(''));

@@ -108,6 +108,22 @@ it('a pipe or a folder in the place of the account of events keeps no verb waiti
   }
 });
 
+it('a pipe or a folder in the place of a claim keeps no resume waiting: it is refused with the place, and nothing runs', async () => {
+  const { project, agent, id } = await makeRun();
+  // The claim that counts: the one with the highest number.
+  const claim = join(project.runsDir, '.claims', id, '99.json');
+  for (const make of [() => void spawnSync('mkfifo', [claim]), () => mkdirSync(claim)]) {
+    make();
+    const { code, stderr } = await runWf(['run', '--resume-from', id], { project });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`the claim ${claim} cannot be read: it is a `)]);
+    for (const words of [['ls'], ['show', id], ['doctor']]) {
+      expect((await runWf(words, { project })).stderr).not.toContain('unexpected');
+    }
+    rmSync(claim, { recursive: true });
+  }
+  expect([project.runIds(), agent.started()]).toEqual([[id], ['A', 'C', 'B']]);
+});
+
 it('B-036 a state.json that contradicts the journal: what is reused goes by the journal, and wf show says what differs', async () => {
   const { project, agent, id, result, file } = await makeRun();
   const state = JSON.parse(readFileSync(file('state.json'), 'utf8'));
