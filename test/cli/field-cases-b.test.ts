@@ -53,18 +53,21 @@ it('B-012 calls that ask for a worktree are reused like others; one that failed 
   expect(hitsIn(project, second.id).map(({ label }) => label)).toEqual(['x', 'y']);
 });
 
-it('B-013 work handed over through a file: the later call is reused, the report says so, and cache: false makes it run', async () => {
+it('B-013 work handed over through a file: the later call is reused, the report says so; cache: false and another salt make it run', async () => {
   const script = (
     options = '',
   ): string => `${meta('flow')}const done = await agent('write notes.txt', { label: 'write' })
 return [done !== null, await agent('summarise notes.txt', { label: 'sum'${options} })]
 `;
-  const project = makeProject({ files: { 'flow.js': script(), 'off.js': script(', cache: false') } });
+  const project = makeProject({
+    files: { 'flow.js': script(), 'off.js': script(', cache: false'), 'salt.js': script(', salt: args.day') },
+  });
   const agent = makeShellAgent(project, { write: { fail: 1 } });
   const firsts = [];
-  for (const name of ['flow.js', 'off.js']) firsts.push(await run(project, [name, ...agent.flags]));
+  for (const name of ['flow.js', 'off.js', 'salt.js'])
+    firsts.push(await run(project, [name, '--arg', 'day=mon', ...agent.flags]));
   agent.setRules({});
-  const [one, two] = firsts.map(({ id }) => id) as [string, string];
+  const [one, two, three] = firsts.map(({ id }) => id) as [string, string, string];
   const plain = await run(project, ['--resume-from', one]);
   expect(agent.started(plain.id)).toEqual(['write']);
   const notice = '1 recorded answer was replayed although an earlier call ran live (#1 write; then reused: #2 sum)';
@@ -73,6 +76,10 @@ return [done !== null, await agent('summarise notes.txt', { label: 'sum'${option
   const off = await run(project, ['--resume-from', two]);
   expect(agent.started(off.id)).toEqual(['write', 'sum']);
   expect(off.stderr).not.toContain('replayed although');
+  const sameDay = await run(project, ['--resume-from', three]);
+  expect(agent.started(sameDay.id)).toEqual(['write']);
+  const salted = await run(project, ['--resume-from', three, '--arg', 'day=tue']);
+  expect(agent.started(salted.id)).toEqual(['write', 'sum']);
   const prefix = await run(project, ['--resume-from', one, '--match', 'prefix']);
   expect(agent.started(prefix.id)).toEqual(['write', 'sum']);
 });

@@ -224,6 +224,9 @@ it('B-017 an edited header of twenty prompts: the plan says 0 hits and where the
   const plan = await planOf(project, ['many.js', '--resume-from', first.id]);
   expect(plan).toMatchObject({ complete: false, hits: 0, live: 20, unreached: 20 });
   for (const call of plan.calls) expect(call.reason).toMatch(/^prompt changed: line 1, character 12: /);
+  const text = await runWf(['plan', 'many.js', '--resume-from', first.id], { project });
+  expect(text.stdout).toMatch(/^0 reused, 20 to run first, 20 recorded and not asked for yet/);
+  expect(text.stdout).toMatch(/#1 +live +part0 +prompt changed: line 1, character 12: /);
   expect(snapshotAll(project)).toEqual(before);
   expect(agent.started()).toHaveLength(20);
   // Who did not ask for the plan is told when all calls that run first have come.

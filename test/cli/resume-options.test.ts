@@ -243,7 +243,7 @@ return texts
   expect(first.code).toBe(0);
   expect(first.stderr).toContain('Files that deps of "writes" names changed while it ran');
   expect(first.stderr).not.toContain('deps of "reads"');
-  const same = await run(project, ['--resume-from', first.id]);
+  const same = await run(project, ['--resume-from', first.id, '--strict']);
   expect(madeIn(project, same.id).map(({ label }) => label)).toEqual(['writes']);
   // Another time of the file is no change; another content is.
   writeFileSync(project.path('data', 'a.txt'), 'a');

@@ -180,6 +180,9 @@ return await parallel(Object.entries(cases).map(([name, both]) => () => {
   const first = await run(project, ['asks.js', '--arg', 'which:=0', ...agent.flags]);
   expect(first.code).toBe(0);
   expect(agent.started()).toHaveLength(20);
+  // Every key can be made again from what its line says, which is what a strict resume looks at.
+  const strict = await run(project, ['--resume-from', first.id, '--strict']);
+  expect([strict.state.counts, agent.started(strict.id)]).toEqual([expect.objectContaining({ reused: 20 }), []]);
   project.write('.claude/agents/editor.md', '---\nname: editor\ndescription: Edits\n---\nEdit less.\n');
   const second = await run(project, ['--resume-from', first.id, '--arg', 'which:=1']);
   expect(second.code).toBe(0);
@@ -189,6 +192,8 @@ return await parallel(Object.entries(cases).map(([name, both]) => () => {
       ...['definition', 'cwd', 'salt', 'backend', 'isolation'],
     ].sort(),
   );
+  const other = await run(project, ['--resume-from', second.id, '--strict']);
+  expect([other.state.counts, agent.started(other.id)]).toEqual([expect.objectContaining({ reused: 20 }), []]);
 });
 
 it('J9 answers larger than what is sent ahead are reused whole, in another order, too', async () => {
