@@ -9,11 +9,12 @@ import { type SandboxLink, startSandbox } from '../engine/sandbox-link.js';
 import { openFileStore } from '../journal/file-store.js';
 import type { JournalStore } from '../journal/store.js';
 import { findClaimsHome, isClaimAlive } from '../runs/claim-files.js';
-import { claimLineage } from '../runs/claims.js';
+import { busyError, claimLineage } from '../runs/claims.js';
 import { findLiveTwins } from '../runs/find-twins.js';
 import { describeOwner } from '../runs/owner.js';
 import { createRunFolder } from '../runs/run-folder.js';
 import { readRunRecord } from '../runs/run-records.js';
+import { observeRun } from '../runs/run-status.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
 import { realClock } from '../shared/clock.js';
 import { newRunId } from '../shared/ids.js';
@@ -79,6 +80,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
   let sourceJournal: SourceJournal | undefined;
   let folder: string | undefined;
   try {
+    if (source !== undefined && !given.fork) refuseLiveSource(source.folder, clock.now());
     if (source !== undefined) await waitForGuard(readRunRecord(source.folder), given.startSignal);
     // Nothing is awaited from here on: who has not given up by now has a run.
     refuseGivenUp(given.startSignal);
@@ -113,6 +115,12 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
     claim.release();
     throw error;
   }
+}
+
+/** A copy of a folder comes without its claims, and claims may have been removed: its own record names the owner, too. */
+function refuseLiveSource(folder: string, now: number): void {
+  const { runId, status, owner } = observeRun(folder, now).summary;
+  if (status === 'running' && owner !== null) throw busyError({ runId, owner });
 }
 
 /** Two runs of one script work on the same files; nobody should start the second one for not having seen the first. */

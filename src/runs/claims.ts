@@ -184,7 +184,11 @@ function noticeOf(latest: ClaimFile | undefined): string | null {
   return `Run ${runId} held this lineage; its process ${owner.pid} on ${owner.host} is gone.`;
 }
 
-function busyError({ runId, owner }: Claim): WfError {
+/** A live run keeps every other from its lineage. */
+export function busyError({
+  runId,
+  owner,
+}: Pick<Claim, 'runId'> & { owner: Pick<OwnerRecord, 'pid' | 'host'> }): WfError {
   return new WfError(
     'WF_RUN_BUSY',
     `Run ${runId} holds this lineage: process ${owner.pid} on ${owner.host} is alive.`,

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { journalLine } from '../support/journal.js';
-import { runWf } from '../support/run-wf.js';
+import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { workflow } from './cli-kit.js';
 import { linesOf, run, snapshot } from './support/runs.js';
@@ -162,6 +162,32 @@ it('B-154 a run folder alone, copied to a project that has none of its scripts, 
   cpSync(project.runDir(id), other.runDir(alias), { recursive: true });
   const refused = await runWf(['run', '--resume-from', alias], { project: other });
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`run.json is that of run ${id}`)]);
+});
+
+it('B-050 B-154 the folder of a live run, copied to another place, is not gone on from there but by --fork', async () => {
+  const project = makeProject({ files: FILES });
+  const agent = makeShellAgent(project, { A: { gate: 'a' } });
+  const wf = startWf(['run', 'flow.js', ...agent.flags], { project });
+  await agent.waitFor('start', 'A');
+  const id = project.runIds()[0] as string;
+  // Its claim stays behind.
+  const other = makeProject({ files: FILES });
+  mkdirSync(other.runsDir, { recursive: true });
+  cpSync(project.runDir(id), other.runDir(id), { recursive: true, preserveTimestamps: true });
+  const { code, stderr } = await runWf(['run', '--resume-from', id], { project: other });
+  expect([code, stderr]).toEqual([
+    5,
+    expect.stringMatching(new RegExp(`WF_RUN_BUSY: Run ${id} .*process ${wf.pid} on `)),
+  ]);
+  expect(stderr).toMatch(/→ .*--fork/);
+  expect([other.runIds(), agent.started()]).toEqual([[id], ['A']]);
+  const forked = startWf(['run', '--resume-from', id, '--fork'], { project: other });
+  await agent.waitFor('start', 'A', 2);
+  agent.openAllGates();
+  expect([(await forked.done).code, (await wf.done).code]).toEqual([0, 0]);
+  // Once its process is gone, the copy is a run like any other that was cut off.
+  const after = await run(other, ['--resume-from', id]);
+  expect([after.code, agent.started(after.id)]).toEqual([0, ['A', 'C', 'B']]);
 });
 
 it('B-150 a clock that is set back or ahead between runs changes no answer, no order and no owner', async () => {
