@@ -61,6 +61,20 @@ describe('the file that holds the schema of a call', () => {
     expect(inTmp(project)).toEqual([]);
   });
 
+  it("is removed without touching the times of the temp folder: it is another user's in most places", async () => {
+    const project = makeProject({ files: { 'flow.js': workflow('return 1') } });
+    await runWf(['run', 'flow.js', '--backend', 'mock'], { project });
+    const id = newestRun(project);
+    const file = join(tmpOf(project), `wf-schema-${id}-left.json`);
+    writeFileSync(file, '{}');
+    utimesSync(tmpOf(project), HOURS_AGO, HOURS_AGO);
+    expect(await leftoversIn(project, '--fix')).toMatchObject([
+      { path: file, fixed: expect.stringContaining('removed') },
+    ]);
+    expect(existsSync(file)).toBe(false);
+    expect(statSync(tmpOf(project)).mtimeMs).toBeGreaterThan(HOURS_AGO.getTime());
+  });
+
   it('is left alone where nobody here can say that the owner of its run is dead', async () => {
     const project = makeProject({ files: { 'flow.js': SCHEMA_CALL } });
     const backend = makeFakeBackend(project, { gated: ['A'] });
