@@ -37,12 +37,14 @@ export function sumUsage(calls: readonly CallDetail[], told: Usage): Usage {
     if (usage.usd == null || usage.usdPartial) unknown++;
   }
   const isSpent = calls.some(({ reused, attempts }) => !reused && attempts > 0);
+  // A heartbeat from before the first call knew that nobody had been asked: what came after, it did not know.
+  const toldUsd = told.usd === 0 && isSpent ? null : told.usd;
   const unknownCalls = Math.max(unknown, told.usdUnknownCalls ?? 0);
   return {
     inputTokens: Math.max(sum.inputTokens, told.inputTokens),
     outputTokens: Math.max(sum.outputTokens, told.outputTokens),
     cacheReadTokens: Math.max(sum.cacheReadTokens, told.cacheReadTokens),
-    usd: larger(sum.usd ?? (isSpent ? null : 0), told.usd),
+    usd: larger(sum.usd ?? (isSpent ? null : 0), toldUsd),
     ...(unknownCalls === 0 ? {} : { usdUnknownCalls: unknownCalls }),
     savedOutputTokens: Math.max(sum.savedOutputTokens, told.savedOutputTokens),
     savedUsd: larger(sum.savedUsd, told.savedUsd),

@@ -1,4 +1,6 @@
 /** What wf says that a run has cost. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunView } from '../../src/index.js';
 import { waitForJournalLines } from '../support/journal.js';
@@ -30,6 +32,25 @@ it('of a killed run wf ls and wf show tell what its recorded answers have cost, 
   const two = await killRun(second);
   const saved = { outputTokens: 0, usd: null, savedOutputTokens: 40, savedUsd: 0.5 };
   expect((await listRuns(project)).find(({ runId }) => runId === two)?.usage).toMatchObject(saved);
+});
+
+it('of a killed run whose last heartbeat was before its first call wf ls and wf show do not say that it cost nothing', async () => {
+  const project = makeProject({ files: { 'flow.js': SCRIPT } });
+  const agent = makeShellAgent(project, { C: { gate: 'c' }, '*': {} });
+  const wf = startWf(['run', 'flow.js', '--concurrency', '3', ...agent.flags], { project });
+  await agent.waitFor('start', 'C');
+  await waitForJournalLines(project, 2);
+  const id = await killRun(wf);
+  const file = join(project.runDir(id), 'run.json');
+  const run = JSON.parse(readFileSync(file, 'utf8'));
+  const { usdUnknownCalls: _, ...usage } = run.progress.usage;
+  writeFileSync(
+    file,
+    JSON.stringify({ ...run, progress: { ...run.progress, usage: { ...usage, usd: 0 }, journalBytes: 0 } }),
+  );
+  expect((await listRuns(project))[0]?.usage).toMatchObject({ usd: null });
+  const shown = JSON.parse((await runWf(['show', id, '--json'], { project })).stdout) as RunView;
+  expect(shown.usage).toMatchObject({ usd: null });
 });
 
 it('a run that asked nobody has cost nothing, and that is known', async () => {
