@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type * as Library from '../../src/index.js';
-import { expectNoProcessesLeft } from '../support/processes.js';
+import { expectNoProcessesLeft, isAlive } from '../support/processes.js';
 import { requireBuild, runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type ProjectOptions, type TestProject } from '../support/temp-project.js';
 import { openTerminal, wfCommand } from '../support/terminal.js';
@@ -157,7 +157,7 @@ describe('a program that is asked', () => {
     expect(ended.stderr).toMatch(/found claude 9\.8\.7 .*signed in by a login/);
     expect(readState(project)).toMatchObject({ status: 'completed', backend: 'claude' });
     for (const file of ['left---version', 'left-auth'])
-      expect(existsSync(`/proc/${readFileSync(project.path(file), 'utf8').trim()}`)).toBe(true);
+      expect(isAlive(Number(readFileSync(project.path(file), 'utf8')))).toBe(true);
   });
 
   it.each([
