@@ -5,7 +5,7 @@ import { messageOf, systemCode } from '../../shared/errors.js';
 import { isGitEnd, readDirt } from './dirt.js';
 import { type GitEnd, type GitPlace, runGit, saidBy } from './git.js';
 import { branchName, ensureWorktreesFolder, folderName, type WorktreeName } from './names.js';
-import { dropWorktree } from './remove-worktree.js';
+import { removeWorktree } from './remove-worktree.js';
 import { isolationError, type Repository } from './repository.js';
 import { tryAgain } from './try-again.js';
 import { type WorktreeRecord, writeWorktreeRecord } from './worktree-record.js';
@@ -62,7 +62,7 @@ export async function addWorktree(
       });
       // git makes the branch first, and leaves it.
       if (tried.code === 0) return tried;
-      const left = await dropWorktree(dropping, repository, { path, branch, base: repository.head });
+      const left = await removeWorktree(dropping, repository, { path, branch, base: repository.head });
       if (left !== undefined) dropping.outlasted.add(saidBy(tried));
       return tried;
     },
@@ -72,7 +72,7 @@ export async function addWorktree(
   try {
     return await prepare(place, repository, { ...wanted, path, branch });
   } catch (error) {
-    await dropWorktree(place, repository, { path, branch, base: repository.head });
+    await removeWorktree(place, repository, { path, branch, base: repository.head });
     throw error;
   }
 }

@@ -34,15 +34,6 @@ export async function removeWorktree(
   }
 }
 
-/** The same for what was only half made: whatever is there goes. */
-export async function dropWorktree(
-  place: GitPlace,
-  repository: Pick<Repository, 'common'>,
-  worktree: RemovableWorktree,
-): Promise<string | undefined> {
-  return removeWorktree(place, repository, worktree);
-}
-
 /** @returns where the files lie now, if there are any */
 async function forget(
   place: GitPlace,
