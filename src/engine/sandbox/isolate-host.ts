@@ -24,6 +24,8 @@ export type TurnEnd =
   | { kind: 'stray'; name: string; message: string; stack: string }
   | { kind: 'timeout'; stack: string }
   | { kind: 'memory' }
+  /** What was to be delivered is no JSON: no turn was taken, and the call still waits. */
+  | { kind: 'not-json' }
   /** The engine of the isolate refused to compile the body. */
   | { kind: 'broken'; message: string; stack: string };
 
@@ -112,8 +114,13 @@ export function createIsolateHost(options: IsolateOptions): IsolateHost {
       }
       return turn(() => runRef.applySync(undefined, [main.derefInto()], { timeout: turnTimeoutMs }));
     },
-    deliver: (id, ok, json, tokens, lastTry = false) =>
-      turn(() => deliverRef.applySync(undefined, [id, ok, json, tokens, lastTry], limit)),
+    deliver(id, ok, json, tokens, lastTry = false) {
+      let isTaken: unknown;
+      const end = turn(() => {
+        isTaken = deliverRef.applySync(undefined, [id, ok, json, tokens, lastTry], limit);
+      });
+      return isTaken === false ? { kind: 'not-json' } : end;
+    },
     addTokens(tokens) {
       if (tokens > 0 && !isolate.isDisposed) addTokensRef.applySync(undefined, [tokens], { timeout: turnTimeoutMs });
     },

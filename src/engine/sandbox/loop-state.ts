@@ -30,7 +30,7 @@ export interface LoopPorts {
     patterns: string[],
     cwd: string | null,
   ): { digest: string; files?: Record<string, string> } | { digest: null; message: string };
-  findMisfit: FitCheck;
+  fits: FitCheck;
 }
 
 export interface LiveOutcome {

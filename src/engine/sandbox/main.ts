@@ -108,7 +108,7 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
     folders: head.folders,
     turnTimeoutMs,
     memoryMb,
-    findMisfit: createFitCheck(),
+    fits: createFitCheck(),
     hashDeps(deps, cwd) {
       up.send({ t: 'deps', deps, cwd });
       const reply = awaitReply();

@@ -73,18 +73,21 @@ function deliverRecorded(state: LoopState, call: OpenAgent | OpenTimer): void {
   }
   const { kept, tokens, lastTry } = call.answer as NonNullable<OpenAgent['answer']>;
   const json = state.window.take(kept);
-  const misfit = state.findMisfit(call.options, json);
-  if (misfit !== undefined) {
-    up.add(['w', 'WF_HIT_MISFIT', `The recorded answer of "${call.label}" ${misfit}; it is asked again.`]);
-    call.answer = undefined;
-    state.prefixBroken = state.match === 'prefix';
-    state.waiting.push(call);
-    return;
-  }
+  if (!state.fits(call.options, json)) return askAgain(state, call, 'does not fit the schema of the call');
+  const turn = call.host.deliver(call.local, true, json, tokens, lastTry);
+  if (turn.kind === 'not-json') return askAgain(state, call, 'is not JSON');
   settle(state, call);
   up.addText(`["h",${placeText(call)},${kept}]`);
   shareTokens(state, call.host, tokens);
-  afterTurn(state, call.host, call.host.deliver(call.local, true, json, tokens, lastTry));
+  afterTurn(state, call.host, turn);
+}
+
+/** A recorded answer that cannot be given to its call. */
+function askAgain(state: LoopState, call: OpenAgent, why: string): void {
+  state.up.add(['w', 'WF_HIT_MISFIT', `The recorded answer of "${call.label}" ${why}; it is asked again.`]);
+  call.answer = undefined;
+  state.prefixBroken = state.match === 'prefix';
+  state.waiting.push(call);
 }
 
 function deliverLive(state: LoopState, { item, json }: LiveOutcome): void {

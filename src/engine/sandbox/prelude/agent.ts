@@ -2,7 +2,7 @@ import { AGENT_OPTIONS } from '../../../shared/agent-options.js';
 import { type Answer, waitFor } from './calls.js';
 import { type Cause, describe, engineCause, makeError, misuse } from './errors.js';
 import { config, hostCall } from './host.js';
-import { freeze, G, isArray, keys, lock, parse, SafeMap, stringify, textSlice } from './primordials.js';
+import { freeze, G, isArray, keys, lock, SafeMap, stringify, textSlice } from './primordials.js';
 import { currentPhase } from './phase.js';
 import { currentPath } from './place.js';
 import { plain } from './plain.js';
@@ -108,7 +108,7 @@ function readOptions(options: Record<string, unknown>): string {
 
 const agent = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
   const answer = await queueCall(prompt, opts);
-  if (answer.cause === undefined) return parse(answer.json as string);
+  if (answer.cause === undefined) return answer.value;
   if (answer.cause.tell === 'null') return null;
   answer.cause.ofCall = true;
   throw makeError(answer.cause);
@@ -120,7 +120,7 @@ const settled = async (prompt: unknown, opts?: unknown): Promise<unknown> => {
   try {
     const answer = await queueCall(prompt, opts);
     if (answer.cause === undefined) {
-      const value = parse(answer.json as string);
+      const value = answer.value;
       return answer.lastTry ? { ok: true, value, lastTry: true } : { ok: true, value };
     }
     cause = answer.cause;

@@ -8,7 +8,7 @@ import type { Cause } from './errors.js';
 
 /** How the host answers. `cause` is set when there is no value. */
 export interface Answer {
-  json: string | undefined;
+  value: unknown;
   cause: (Cause & { tell: 'null' | 'throw' }) | undefined;
   /** It fitted its schema only at the last try. */
   lastTry: boolean;
@@ -34,14 +34,25 @@ export function waitFor(queue: (id: number) => void): Promise<Answer> {
   return new P((resolve) => queue(openCall(resolve)));
 }
 
-/** Called by the host, once a turn. */
-export function deliver(id: number, ok: boolean, json: string | undefined, tokens: number, lastTry: boolean): void {
-  delivered += tokens;
+/**
+ * Called by the host, once a turn.
+ *
+ * @returns false: the text is no JSON, and the call still waits. Only a journal that somebody wrote by hand holds such an answer.
+ */
+export function deliver(id: number, ok: boolean, json: string | undefined, tokens: number, lastTry: boolean): boolean {
   const resolve = pending.get(id);
-  if (resolve === undefined) return;
+  let value: unknown;
+  try {
+    if (resolve !== undefined && json !== undefined) value = parse(json);
+  } catch {
+    return false;
+  }
+  delivered += tokens;
+  if (resolve === undefined) return true;
   pending.delete(id);
-  if (ok) resolve({ __proto__: null, json, cause: undefined, lastTry } as Answer);
-  else resolve({ __proto__: null, json: undefined, cause: parse(json as string), lastTry } as Answer);
+  if (ok) resolve({ __proto__: null, value, cause: undefined, lastTry } as Answer);
+  else resolve({ __proto__: null, value: undefined, cause: value, lastTry } as Answer);
+  return true;
 }
 
 /** Called by the host for what another workflow of the run was given: the budget is shared. */

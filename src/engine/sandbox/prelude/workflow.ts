@@ -1,7 +1,7 @@
 import { waitFor } from './calls.js';
 import { describe, makeError, misuse } from './errors.js';
 import { config, hostCall } from './host.js';
-import { G, isArray, lock, parse, stringify } from './primordials.js';
+import { G, isArray, lock, stringify } from './primordials.js';
 import { currentPath, nextGroup } from './place.js';
 import { plain } from './plain.js';
 
@@ -39,7 +39,7 @@ lock(
     const path = `${here === '' ? '' : `${here}/`}w${nextGroup()}`;
     const answer = await waitFor((id) => hostCall(id, 'workflow', referenceText, argsText, path));
     if (answer.cause !== undefined) throw makeError(answer.cause);
-    return answer.json === undefined ? undefined : parse(answer.json);
+    return answer.value;
   },
   true,
 );
