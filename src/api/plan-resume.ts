@@ -6,6 +6,7 @@ import { carryLines } from '../journal/carry.js';
 import { createMissExplainer } from '../journal/explain-miss.js';
 import { createVoidStore } from '../journal/memory-store.js';
 import { describeDamage } from '../journal/read-journal.js';
+import type { JournalSource } from '../journal/store.js';
 import { WfError } from '../shared/errors.js';
 import { chooseBackend } from './choose-run-backend.js';
 import type { ExplainedCall } from './explain-run.js';
@@ -51,13 +52,15 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     });
   }
   const sandbox = startSandbox(findSandboxLaunch(given.env ?? process.env));
+  let journal: JournalSource | undefined;
   try {
     const prepared = await prepareRun(given);
     const { places, options, source } = prepared;
     if (source === undefined) throw new WfError('WF_USAGE', 'A plan needs a run to go on from.');
     const backend = await chooseBackend(given, prepared);
     const found = openSourceJournal(source, places.readFolders, given.strict);
-    const carried = carryLines(found.journal, found.runId, createVoidStore());
+    journal = found.journal;
+    const carried = carryLines(journal, found.runId, createVoidStore());
     const notices = [...prepared.notices, ...found.notices];
     const damage = describeDamage(carried.damage);
     if (damage !== undefined) notices.push(`The journal of the source run has ${damage}.`);
@@ -90,7 +93,6 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
     );
     const hits = plan.calls.filter((call) => call.decision === 'hit');
     const usd = hits.map((call) => call.result?.usd ?? null).filter((value) => value !== null);
-    found.journal.close();
     if (!plan.ended && hits.length === plan.calls.length && plan.timers.size > 0)
       notices.push(
         'Nothing runs first, but the script then waits for a timer; which calls it makes after that is known only when it has fired.',
@@ -117,6 +119,8 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       notices: [...notices, ...plan.warnings],
     };
   } finally {
+    // Reasons are read from it to the last.
+    journal?.close();
     sandbox.kill();
   }
 }

@@ -5,10 +5,11 @@ import { encodeResult } from '../journal/support/lines.js';
 import { callKey } from '../../src/journal/key.js';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { journalFile } from '../support/journal.js';
-import { startWf } from '../support/run-wf.js';
+import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
-import { idOf, killRun, readResult } from './support/runs.js';
+import { idOf, killRun, readResult, run } from './support/runs.js';
+import { SHELL } from './support/worktrees.js';
 
 const CALLS = 2_800;
 const ANSWER_BYTES = 200_000;
@@ -75,3 +76,18 @@ it('B-038 a journal of over 512 MB is resumed whole, in less than 300 MB of memo
   // A gigabyte must not lie there until the folder of the test goes.
   rmSync(project.runDir(id), { recursive: true });
 }, 200_000);
+
+it('a plan over a journal that is too large to be held at once tells what changed in a text', async () => {
+  const script = (last: string): string => `export const meta = { name: 'large', description: 'large answers' }
+for (const name of ['a', 'b', 'c', 'd', '${last}'])
+  await agent(': ' + name + '; head -c 14000000 /dev/zero | tr "\\\\0" x', { label: 'say ' + (name > 'd' ? 'last' : name) })
+`;
+  const project = makeProject({ files: { 'large.js': script('e') } });
+  const first = await run(project, ['large.js', ...SHELL]);
+  expect(first.state.counts).toMatchObject({ ok: 5 });
+  expect(statSync(journalFile(project, first.id) as string).size).toBeGreaterThan(64 << 20);
+  project.write('large.js', script('f'));
+  const { code, stdout, stderr } = await runWf(['plan', 'large.js', '--resume-from', first.id], { project });
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(/#5 +live +say last +prompt changed: line 1, character 3/);
+});
