@@ -7,7 +7,7 @@ import { ownerSchema } from '../runs/records.js';
 import { observeRun } from '../runs/run-status.js';
 import { findRunFolder } from '../runs/runs-folder.js';
 import { isProcessAlive } from '../shared/process-info.js';
-import { readStartedProcesses } from '../runs/started-processes.js';
+import { findLeftProcesses, readStartedProcesses } from '../runs/started-processes.js';
 import { findPlaces, type Places } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { findWorktreesFolder } from './worktrees-folder.js';
@@ -139,5 +139,7 @@ function isRunAlive({ readFolders }: Where, runId: string, now: number): boolean
   const folder = readFolders.map((runs) => findRunFolder(runs, runId)?.folder).find((path) => path !== undefined);
   if (folder === undefined || statIfThere(folder) === undefined) return undefined;
   if (observeRun(folder, now).summary.status === 'running') return true;
-  return readStartedProcesses(folder).some(({ pid, startTime }) => isProcessAlive(pid, startTime));
+  if (readStartedProcesses(folder).some(({ pid, startTime }) => isProcessAlive(pid, startTime))) return true;
+  // Below an agent that has ended there may be one that could not be.
+  return findLeftProcesses(folder).length > 0;
 }

@@ -1,7 +1,11 @@
 /** What stays of worktrees when calls fail, runs are killed or stopped, and when somebody goes on from them. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { describeOwner } from '../../src/runs/owner.js';
+import { processStartTime } from '../../src/shared/process-info.js';
 import { runWf, startWf, type WfHandle } from '../support/run-wf.js';
 import type { TestProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
@@ -225,6 +229,25 @@ describe('wf doctor', () => {
     expect(fixed.map(({ path, fixable }) => [path, fixable])).toEqual(kept.map((name) => [join(folder, name), false]));
     for (const { message } of fixed.slice(0, 2)) expect(message).toContain('its record cannot be read');
     for (const { message } of fixed.slice(2)) expect(message).toContain('1 changed file');
+  }, 120_000);
+
+  it('and what an agent had started and nobody could end: its worktree counts as in use as long as that is alive', async () => {
+    const project = makeRepository({ 'a.txt': 'a', 'flow.js': isolatedFan({ one: 'echo one' }) });
+    const { id } = await run(project, ['flow.js', ...SHELL]);
+    project.git('worktree', 'add', '-q', '-b', `wf/${id}/1`, project.path('.claude', 'worktrees', `${id}-1`));
+    const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+    try {
+      const pid = child.pid as number;
+      const left = { type: 'process.left', role: 'agent', pid, startTime: processStartTime(pid) };
+      const { host, bootId, pidNamespace } = describeOwner();
+      const line = JSON.stringify({ t: new Date().toISOString(), ...left, host, bootId, pidNamespace });
+      appendFileSync(join(project.runDir(id), 'events.jsonl'), `${line}\n`);
+      expect(await doctor(project)).toEqual([]);
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    expect(await doctor(project)).toMatchObject([{ status: 'warn', runId: id, fixable: true }]);
   }, 120_000);
 
   it('and a pruned run: its kept worktrees stay and are named', async () => {
