@@ -27,7 +27,10 @@ it('a plan, a resume and wf show of an older run name the run that went on from 
   agent.openGate('b');
   const second = startWf(['run', '--resume-from', one], { project });
   await agent.waitFor('start', 'C');
+  const live = await runWf(['plan', '--resume-from', one], { project });
   const two = await killRun(second);
+  expect(live.stderr).toMatch(new RegExp(`Run ${two} went on from .* It is in progress: wf show ${two}\n`));
+  expect(live.stderr).not.toContain('To reuse them');
   const told = (answers: string): string =>
     `went on from ${one} and has ${answers} that ${one} has not: they are not reused here`;
   expect(second.stderr).not.toContain('went on from');
