@@ -1,16 +1,24 @@
-/** Before a run there is no guard: what is started then must not outlive this process where that leaves at once. */
-import { createTreeEnder } from './end-tree.js';
+/** What no guard watches, as before a run, must not outlive this process where that leaves at once. */
+import type { TreeEnder } from './end-tree.js';
+
+const held = new Set<TreeEnder>();
+
+/** What is done before its first pause is all that an exit leaves time for: the signals are sent by then. */
+function endHeld(): void {
+  for (const tree of held) void tree.finish();
+}
 
 /**
  * Ends a program, with all that it started, should this process exit before it was let go.
  *
- * @param pid a leader of its own session and group
  * @returns lets go
  */
-export function endWithProcess(pid: number): () => void {
-  const tree = createTreeEnder(pid);
-  // What is done before its first pause is all that an exit leaves time for: the signals are sent by then.
-  const end = (): void => void tree.finish();
-  process.once('exit', end);
-  return () => void process.off('exit', end);
+export function endWithProcess(tree: TreeEnder): () => void {
+  // One listener for all of them: of many Node warns.
+  if (held.size === 0) process.on('exit', endHeld);
+  held.add(tree);
+  return () => {
+    held.delete(tree);
+    if (held.size === 0) process.off('exit', endHeld);
+  };
 }

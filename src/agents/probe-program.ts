@@ -1,5 +1,4 @@
 /** Starts the program of an agent for its version and for its sign-in, before any run. Asks no model. */
-import { endWithProcess } from './end-with-process.js';
 import { type ProgramEnd, runToEnd } from './run-to-end.js';
 
 /** What a backend that starts a program is probed with. */
@@ -31,20 +30,15 @@ export async function probeProgram(
   signInArgs: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<ProgramWords | string> {
-  const run = async (args: readonly string[]): Promise<ProgramEnd> => {
-    let letGo = (): void => {};
-    return await runToEnd(program, args, {
+  const run = (args: readonly string[]): Promise<ProgramEnd> =>
+    runToEnd(program, args, {
       ...start,
       signal,
       timeoutMs: PROBE_MS,
       graceMs: GRACE_MS,
       maxBytes: MAX_BYTES,
-      onProcess: (pid) => {
-        letGo = endWithProcess(pid);
-      },
-      onProcessEnd: () => letGo(),
+      endsWithProcess: true,
     });
-  };
   const [version, signIn] = await Promise.all([run(['--version']), run(signInArgs)]);
   if (version.code === 0) {
     return { version: version.stdout.trim(), signIn: { exitCode: signIn.code, stdout: signIn.stdout } };

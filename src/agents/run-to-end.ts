@@ -4,6 +4,7 @@
  */
 import type { AgentRunContext } from './backend.js';
 import { createTreeEnder } from './end-tree.js';
+import { endWithProcess } from './end-with-process.js';
 import { watchExit } from './watch-exit.js';
 import { watchOutput } from './watch-output.js';
 
@@ -18,6 +19,8 @@ export interface ProgramStart {
   graceMs: number;
   /** Longest output, bytes; beyond it the program is stopped. */
   maxBytes: number;
+  /** It must not outlive this process; it has nothing to lose. */
+  endsWithProcess?: boolean | undefined;
   onProcess?: ((pid: number) => void) | undefined;
   onProcessEnd?: AgentRunContext['onProcessEnd'] | undefined;
 }
@@ -58,6 +61,7 @@ export async function runToEnd(program: string, args: readonly string[], start: 
   }
   start.onProcess?.(pid);
   const tree = createTreeEnder(pid);
+  const letGo = start.endsWithProcess ? endWithProcess(tree) : undefined;
   const exit = watchExit(child.nodeChildProcess, tree);
   const stop = (): void => exit.stop(start.graceMs);
   const stdout: Buffer[] = [];
@@ -92,6 +96,7 @@ export async function runToEnd(program: string, args: readonly string[], start: 
     start.signal?.removeEventListener('abort', stop);
     child.stdout.destroy();
     child.stderr.destroy();
+    letGo?.();
     start.onProcessEnd?.(pid, tree.left);
   }
 }

@@ -89,7 +89,7 @@ export function handleSignals(options: {
   };
 }
 
-/** For what has nothing to end in an orderly way: a signal ends it as it would anyway, but what it has started goes too. */
+/** For what has nothing to end in an orderly way: a signal ends it as it would anyway, but what only looks for it goes too. */
 export function leaveOnSignals(): void {
   for (const signal of SIGNALS) process.on(signal, () => process.exit(codeOf(signal)));
 }

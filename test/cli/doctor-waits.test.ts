@@ -4,8 +4,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DoctorReport } from '../../src/index.js';
+import { expectNoProcessesLeft } from '../support/processes.js';
 import { startWf } from '../support/run-wf.js';
 import type { TestProject } from '../support/temp-project.js';
+import { waitFor } from '../support/wait.js';
 import { run } from './support/runs.js';
 import { foldersOf, isolatedFan, makeRepository, SHELL } from './support/worktrees.js';
 
@@ -67,3 +69,13 @@ it('looks at few worktrees at once, and at all of them', async () => {
   for (const mark of marks) most = Math.max(most, mark === '+' ? ++now : now--);
   expect([marks.length, most <= 4]).toEqual([24, true]);
 }, 90_000);
+
+it('leaves no git behind that only looks, when it is ended', async () => {
+  const project = await makeLeft(1);
+  const { env, log } = wrapGit(project, 'case "$1" in status) echo + >> $log; exec sleep 600;; esac\nexec $git "$@"');
+  const wf = startWf(['doctor'], { project, env });
+  await waitFor('git to be asked', () => readFileSync(log, 'utf8') !== '');
+  wf.kill('SIGINT');
+  expect(await wf.done).toMatchObject({ code: 130, stdout: '' });
+  await expectNoProcessesLeft(project.root);
+});

@@ -107,6 +107,18 @@ describe('while a backend is looked for', () => {
     await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
   });
 
+  it('many of them at once are no matter for a warning of Node', async () => {
+    const count = 12;
+    const waits = `echo >> asked\nuntil [ "$(wc -l < asked)" -ge ${count} ]; do sleep 0.02; done\nexit 3`;
+    const { project, env } = placeClaude('exit 3');
+    project.write('bin/agent', `#!/bin/sh\n${waits}\n`);
+    chmodSync(project.path('bin/agent'), 0o755);
+    const acp = Object.fromEntries(Array.from({ length: count }, (_, i) => [`mine${i}`, { command: './bin/agent' }]));
+    project.write('.claude/wf.json', JSON.stringify({ backends: { acp } }));
+    const { stdout, stderr } = await runWf(['doctor', '--json'], { project, env });
+    expect([stdout.match(/mine\d+ \(/g)?.length, stderr]).toEqual([count, '']);
+  });
+
   it('wf doctor asks them too, and leaves none behind when it is ended', async () => {
     const { project, env } = placeClaude(IGNORES);
     const wf = startWf(['doctor'], { project, env, timeoutMs: 10_000 });

@@ -13,6 +13,7 @@ import {
   type ProbeResult,
 } from '../backend.js';
 import { anchorProgram } from '../anchor-paths.js';
+import { createTreeEnder } from '../end-tree.js';
 import { endWithProcess } from '../end-with-process.js';
 import type { ProgramOptions } from '../program-options.js';
 import { describeStartFailure } from '../start-failure.js';
@@ -137,7 +138,7 @@ async function probe(
   if (signal.aborted) return { ok: false, reason: cancelled().message, fix };
   let letGo = (): void => {};
   const onProcess = (pid: number): void => {
-    letGo = endWithProcess(pid);
+    letGo = endWithProcess(createTreeEnder(pid));
   };
   const started = await startAgentProcess({ argv, cwd, env, onProcess, onProcessEnd: () => letGo() });
   if ('startError' in started) {

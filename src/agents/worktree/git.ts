@@ -47,6 +47,9 @@ const LEADS_ELSEWHERE = new Set([
   'GIT_CEILING_DIRECTORIES',
 ]);
 
+/** Commands that only look: no lock of theirs is left where they are cut off. Others are left to come to their end. */
+const LOOKS = new Set(['status', 'rev-parse', 'for-each-ref', 'rev-list', 'diff']);
+
 const STANDARD_MS = 120_000;
 /** Of a command that has outlasted its limit before. */
 const SECOND_MS = 5_000;
@@ -66,6 +69,7 @@ export async function runGit(place: GitPlace, args: readonly string[], start: Gi
     timeoutMs,
     graceMs: GRACE_MS,
     maxBytes: MAX_BYTES,
+    endsWithProcess: LOOKS.has(args[0] as string),
     ...(start.isLong ? { onProcess: place.onProcess, onProcessEnd: place.onProcessEnd } : {}),
   });
   if (!end.isLate) return end;
