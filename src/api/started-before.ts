@@ -29,15 +29,15 @@ export function* readLineage(folder: string, runsFolders: readonly string[]): Ge
       started: readStartedCalls(at),
       isComplete: state.kind === 'ok' && state.record.status === 'completed',
     };
-    at = parent === null || seen.has(parent) ? undefined : findFolder(parent, runsFolders);
+    at = parent === null || seen.has(parent) ? undefined : findEarlierFolder(parent, runsFolders);
   }
 }
 
-function findFolder(runId: string, runsFolders: readonly string[]): string | undefined {
+/** `undefined` for one that was pruned, or that may not be read: what it had started is not known any more. */
+export function findEarlierFolder(runId: string, runsFolders: readonly string[]): string | undefined {
   try {
     return findRunById(runId, runsFolders).folder;
   } catch {
-    // Pruned, or not to be read: what it had started is not known any more.
     return undefined;
   }
 }
