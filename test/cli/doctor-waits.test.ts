@@ -41,7 +41,7 @@ it('says on stderr at what it is when a step takes long, waits 10 s for one answ
     `case "$*" in check-ignore*) exec sleep 600;; "worktree remove"*) while [ ! -e ${gate} ]; do sleep 0.02; done;; esac\nexec $git "$@"`,
   );
   const going = startWf(['doctor', '--fix', '--json'], { project, env, timeoutMs: 60_000 });
-  await going.waitForStderr(/still at "Worktrees of calls", mending \S+-1, for 1\d s\./, 40_000);
+  await going.waitForStderr(/still at "Worktrees of calls", mending \S+-1, for \d+ s\./, 40_000);
   writeFileSync(gate, '');
   const { stdout } = await going.done;
   const { findings } = JSON.parse(stdout) as DoctorReport;

@@ -48,7 +48,7 @@ describe('while a backend is looked for', () => {
     const ended = await wf.done;
     expect(ended).toMatchObject({ code: exitCode, stdout: '', stderr: expect.stringMatching(NOTHING_STARTED) });
     expect(existsSync(project.runsDir)).toBe(false);
-    await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
+    await expectNoProcessesLeft(project.root);
   });
 
   it('a program that takes no notice of SIGTERM is ended too', async () => {
@@ -57,7 +57,7 @@ describe('while a backend is looked for', () => {
     await untilAsked(project);
     wf.kill('SIGINT');
     expect(await wf.done).toMatchObject({ code: 130, stderr: expect.stringMatching(NOTHING_STARTED) });
-    await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
+    await expectNoProcessesLeft(project.root);
   });
 
   it('a second signal leaves without waiting for that', async () => {
@@ -70,7 +70,7 @@ describe('while a backend is looked for', () => {
     const { code, stderr } = await wf.done;
     expect(code).toBe(130);
     expect(stderr).not.toMatch(NOTHING_STARTED);
-    await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
+    await expectNoProcessesLeft(project.root);
     expect(existsSync(project.runsDir)).toBe(false);
   });
 
@@ -82,7 +82,7 @@ describe('while a backend is looked for', () => {
     await waitFor('the agent to be asked', () => existsSync(project.path('asked')));
     wf.kill('SIGTERM');
     expect(await wf.done).toMatchObject({ code: 143, stderr: expect.stringMatching(NOTHING_STARTED) });
-    await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
+    await expectNoProcessesLeft(project.root);
     expect(existsSync(project.runsDir)).toBe(false);
   });
 
@@ -104,7 +104,7 @@ describe('while a backend is looked for', () => {
     terminal.type('\x03');
     expect(await terminal.done).toBe(130);
     expect(terminal.output).toMatch(/nothing was started/);
-    await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
+    await expectNoProcessesLeft(project.root);
   });
 
   it('many of them at once are no matter for a warning of Node', async () => {
@@ -125,7 +125,7 @@ describe('while a backend is looked for', () => {
     await untilAsked(project);
     wf.kill('SIGINT');
     expect(await wf.done).toMatchObject({ code: 130, stdout: '' });
-    await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
+    await expectNoProcessesLeft(project.root);
   });
 });
 
@@ -139,7 +139,7 @@ describe('the library', () => {
       await untilAsked(project);
       controller.abort();
       await expect(starting).rejects.toMatchObject({ code: 'WF_CANCELLED', exitCode: 130 });
-      await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
+      await expectNoProcessesLeft(project.root);
       for (const file of ASKED) rmSync(project.path(file));
     }
     expect(existsSync(project.runsDir)).toBe(false);

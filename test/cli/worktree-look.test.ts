@@ -43,7 +43,7 @@ it.each([
     expect(ended.stderr).not.toMatch(/WF_WORKTREE_BASE/);
     expect(readState(project)).toMatchObject({ status, worktrees: [{ files: ['a.txt'] }] });
     expect(treesOf(project)).toHaveLength(1);
-    await expectNoProcessesLeft(project.root, { timeoutMs: 1_000 });
+    await expectNoProcessesLeft(project.root);
   },
 );
 

@@ -48,11 +48,12 @@ function openSwitch(load: Load): (yes: boolean) => boolean {
   try {
     const { Socket } = load('node:net');
     const socket = new Socket({ fd: FD, readable: false, writable: false });
-    const handle = (socket as unknown as { _handle: { setBlocking(yes: boolean): number } })._handle;
-    return (yes) => handle.setBlocking(yes) === 0;
+    const handle = (socket as unknown as { _handle?: { setBlocking?(yes: boolean): number } })._handle;
+    if (typeof handle?.setBlocking === 'function') return (yes) => handle.setBlocking?.(yes) === 0;
   } catch {
-    return () => false;
+    // A Node that does not let it be done: whoever waits then sleeps.
   }
+  return () => false;
 }
 
 export function writeAll(text: string): void {
