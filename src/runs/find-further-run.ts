@@ -5,6 +5,8 @@
 import { join } from 'node:path';
 import { openFileSource } from '../journal/file-store.js';
 import { scanJournal } from '../journal/read-journal.js';
+import type { JournalSource } from '../journal/store.js';
+import type { RunRecord } from './records.js';
 import { inspectRunRecord } from './run-records.js';
 import { JOURNAL_FILE, listRunFolders, lookAt } from './runs-folder.js';
 
@@ -20,6 +22,7 @@ interface Resume {
   folder: string;
   from: string;
   startedAt: string;
+  progress: RunRecord['progress'];
 }
 
 /** Of the runs that went on from a run the one that got furthest, of equal ones the newest; made-up answers do not count. */
@@ -34,7 +37,7 @@ export function findFurtherRun(
     for (const resume of resumes) {
       if (resume.from !== runId || seen.has(resume.runId)) continue;
       seen.add(resume.runId);
-      const answers = before + countOwnAnswers(resume.folder);
+      const answers = before + countOwnAnswers(resume);
       const best = furthest?.answers ?? 0;
       if (answers > best || (answers === best && furthest !== undefined && resume.startedAt > furthest.startedAt))
         furthest = { runId: resume.runId, folder: resume.folder, answers, startedAt: resume.startedAt };
@@ -54,8 +57,9 @@ function listResumes(since: number, runsFolders: readonly string[]): Resume[] {
         if (resumes.has(runId) || (lookAt(folder)?.mtimeMs ?? 0) < since) continue;
         const run = inspectRunRecord(folder);
         if (run.kind !== 'ok' || run.record.madeUp) continue;
-        const { startedAt, lineage } = run.record;
-        if (lineage.resumedFrom !== null) resumes.set(runId, { runId, folder, from: lineage.resumedFrom, startedAt });
+        const { startedAt, lineage, progress } = run.record;
+        if (lineage.resumedFrom === null) continue;
+        resumes.set(runId, { runId, folder, from: lineage.resumedFrom, startedAt, progress });
       }
     } catch {
       // What cannot be looked at is no reason not to start.
@@ -64,18 +68,43 @@ function listResumes(since: number, runsFolders: readonly string[]): Resume[] {
   return [...resumes.values()];
 }
 
-function countOwnAnswers(folder: string): number {
-  let count = 0;
+/**
+ * Answers that the run was given itself, as of its record; of a run that was killed or is in progress those in the part of
+ * its journal that came after are added. The whole of a journal is not read: that may be large, and there may be many.
+ */
+function countOwnAnswers({ folder, progress }: Resume): number {
+  const told = progress.counts.ok - progress.counts.reused;
+  const path = join(folder, JOURNAL_FILE);
   try {
-    const journal = openFileSource(join(folder, JOURNAL_FILE));
+    if ((lookAt(path)?.size ?? 0) <= progress.journalBytes) return told;
+    const journal = openFileSource(path);
     try {
-      for (const { type, header } of scanJournal(journal))
-        if (type === 'result' && header.kind === 'ok' && header.kept === undefined) count++;
+      return told + countAnswers(endOf(journal, progress.journalBytes));
     } finally {
       journal.close();
     }
   } catch {
-    // Pruned meanwhile, or not to be read: it has nothing that could be reused.
+    // Pruned meanwhile, or not to be read.
+    return told;
   }
+}
+
+function countAnswers(journal: JournalSource): number {
+  let count = 0;
+  for (const { type, header } of scanJournal(journal))
+    if (type === 'result' && header.kind === 'ok' && header.kept === undefined) count++;
   return count;
 }
+
+const PIECE_BYTES = 1 << 20;
+
+/** The lines of a journal from a place on. */
+const endOf = (journal: JournalSource, from: number): JournalSource => ({
+  size: journal.size - from,
+  *pieces() {
+    for (let at = from; at < journal.size; at += PIECE_BYTES)
+      yield journal.readAt(at, Math.min(PIECE_BYTES, journal.size - at));
+  },
+  readAt: (offset, length) => journal.readAt(from + offset, length),
+  close: () => journal.close(),
+});
