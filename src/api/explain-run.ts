@@ -15,7 +15,7 @@ import { findCall } from './find-call.js';
 import { findPlaces } from './prepare-run.js';
 import { readWorkflowRun } from './read-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
-import { createFateFinder, findEarlierFolder } from './started-before.js';
+import { createFateFinder, findEarlierFolder, openLineage } from './started-before.js';
 
 export interface ExplainedCall {
   n: number;
@@ -60,7 +60,7 @@ export function explainRun(
       kept,
       (result) => readResultAt(journal, result.lineOffset, result.lineLength),
       (result) => used.has(result.kept),
-      createFateFinder(source && findEarlierFolder(source, readFolders), readFolders),
+      createFateFinder(openLineage(source && findEarlierFolder(source, readFolders), readFolders)),
       { prefix: run?.options.match === 'prefix', onMock: run?.madeUp === true },
     );
     const explainLive = (detail: CallDetail): string =>

@@ -18,7 +18,7 @@ import { prepareRun } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { findSandboxLaunch } from './sandbox-launch.js';
 import { openSourceJournal } from './source-run.js';
-import { createFateFinder } from './started-before.js';
+import { createFateFinder, openLineage } from './started-before.js';
 
 /** Answer of `wf plan --json`. */
 export interface ResumePlan {
@@ -88,7 +88,7 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       results,
       carried.readEntry,
       (result) => used.has(result),
-      createFateFinder(found.folder, places.readFolders),
+      createFateFinder(openLineage(found.folder, places.readFolders)),
       { prefix: options.match === 'prefix', onMock: backend.madeUp },
     );
     const hits = plan.calls.filter((call) => call.decision === 'hit');

@@ -4,7 +4,7 @@ import type { LiveCall } from '../engine/engine-options.js';
 import type { RunEvent } from '../engine/events.js';
 import type { CarriedLines, KeptResult } from '../journal/carry.js';
 import { createMissExplainer, type MissExplainer } from '../journal/explain-miss.js';
-import { createFateFinder, findForgotten, readLineage } from './started-before.js';
+import { createFateFinder, type EarlierRun, findForgotten, openLineage } from './started-before.js';
 import type { StartedCall } from './started-calls.js';
 
 const NAMED = 5;
@@ -40,7 +40,8 @@ export function watchResume(
   warn: (message: string) => void,
 ): ResumeNotices {
   const results = carried.lines.filter((line) => line.type === 'result');
-  warnOfCutOff(folder, runsFolders, results, warn);
+  const lineage = openLineage(folder, runsFolders);
+  warnOfCutOff(lineage, results, warn);
   const used = new Set<number>();
   let first: LiveCall[] | undefined = [];
   let settled: string | undefined;
@@ -55,7 +56,7 @@ export function watchResume(
       results,
       carried.readEntry,
       (result) => used.has(result.kept),
-      createFateFinder(folder, runsFolders),
+      createFateFinder(lineage),
       { onMock },
     );
     const changed = results.length === 0 ? [] : findChanged(calls.slice(0, EXPLAINED), explainer);
@@ -98,19 +99,14 @@ export function watchResume(
 }
 
 function warnOfCutOff(
-  folder: string,
-  runsFolders: readonly string[],
+  lineage: Iterable<EarlierRun>,
   results: readonly KeptResult[],
   warn: (message: string) => void,
 ): void {
+  const [source] = lineage;
+  if (source === undefined || source.isClean) return;
   const recorded = new Set(results.map((result) => `${result.n} ${result.key}`));
-  const lineage = [];
-  for (const run of readLineage(folder, runsFolders)) {
-    lineage.push(run);
-    // Who went on from a run that was complete has been told what was open in it.
-    if (run.isComplete) break;
-  }
-  const cutOff = lineage[0]?.started.filter((call) => !call.settled && !recorded.has(`${call.n} ${call.key}`)) ?? [];
+  const cutOff = source.started().filter((call) => !call.settled && !recorded.has(`${call.n} ${call.key}`));
   if (cutOff.length > 0) warn(describeCutOff(cutOff, 'the source run'));
   for (const { runId, open } of findForgotten(lineage, results))
     warn(describeCutOff(open, `run ${runId}, from which the source run went on without coming to them,`));

@@ -11,23 +11,53 @@ import { readStartedCalls, type StartedCall } from './started-calls.js';
 /** A run of the lineage, the newest first. */
 export interface EarlierRun {
   runId: string;
-  started: StartedCall[];
+  /** Read when first asked for: an account of events may be large. */
+  started(): StartedCall[];
+  /** It came to its end, and every call of it has an outcome: there is nothing to read. */
+  isClean: boolean;
   /** The script came to its end in it: what was open then was awaited by nobody. */
   isComplete: boolean;
 }
 
-/** Reads a run only when it is asked for: most resumes need no more than the first. */
-export function* readLineage(folder: string, runsFolders: readonly string[]): Generator<EarlierRun, void, undefined> {
+/** Reads a run only when it is asked for, and once, however often it is gone through: a chain of killed runs is long. */
+export function openLineage(folder: string | undefined, runsFolders: readonly string[]): Iterable<EarlierRun> {
+  const known: EarlierRun[] = [];
+  const further = readLineage(folder, runsFolders);
+  return {
+    *[Symbol.iterator]() {
+      for (let i = 0; ; i++) {
+        if (i === known.length) {
+          const next = further.next();
+          if (next.done) return;
+          known.push(next.value);
+        }
+        yield known[i] as EarlierRun;
+      }
+    },
+  };
+}
+
+function* readLineage(
+  folder: string | undefined,
+  runsFolders: readonly string[],
+): Generator<EarlierRun, void, undefined> {
   const seen = new Set<string>();
   for (let at: string | undefined = folder; at !== undefined; ) {
-    const run = inspectRunRecord(at);
-    const state = inspectState(at);
+    const here = at;
+    const run = inspectRunRecord(here);
+    const state = inspectState(here);
+    const end = state.kind === 'ok' && state.record.status === 'completed' ? state.record.counts : undefined;
+    let started: StartedCall[] | undefined;
     const [runId, parent] = run.kind === 'ok' ? [run.record.runId, run.record.lineage.resumedFrom] : ['', null];
     seen.add(runId);
     yield {
       runId,
-      started: readStartedCalls(at),
-      isComplete: state.kind === 'ok' && state.record.status === 'completed',
+      started() {
+        started ??= readStartedCalls(here);
+        return started;
+      },
+      isComplete: end !== undefined,
+      isClean: end !== undefined && end.noResult === 0 && end.abandoned === 0,
     };
     at = parent === null || seen.has(parent) ? undefined : findEarlierFolder(parent, runsFolders);
   }
@@ -44,12 +74,11 @@ export function findEarlierFolder(runId: string, runsFolders: readonly string[])
 
 /** What became of the calls of a key, as the explainer of misses asks it. The lineage is read at the first question. */
 export function createFateFinder(
-  folder: string | undefined,
-  runsFolders: readonly string[],
+  lineage: Iterable<EarlierRun>,
 ): (key: string, recordedLines: number) => StartFate | undefined {
   let fates: Map<string, { open: number; settled: number }> | undefined;
   return (key, recordedLines) => {
-    fates ??= folder === undefined ? new Map() : countStarts(readLineage(folder, runsFolders));
+    fates ??= countStarts(lineage);
     const fate = fates.get(key);
     // A line may be there although the event that tells of it was lost with its run.
     if (fate === undefined || fate.open + fate.settled <= recordedLines) return undefined;
@@ -61,7 +90,7 @@ function countStarts(runs: Iterable<EarlierRun>): Map<string, { open: number; se
   const fates = new Map<string, { open: number; settled: number }>();
   for (const { started } of runs) {
     const later = new Set(fates.keys());
-    for (const { key, settled } of started) {
+    for (const { key, settled } of started()) {
       if (key === undefined) continue;
       const fate = fates.get(key) ?? { open: 0, settled: 0 };
       if (settled) fate.settled++;
@@ -89,14 +118,14 @@ export function findForgotten(
     if (isComplete) break;
     const lines = createCounter();
     for (const { from, key } of recorded) if (from === runId) lines.add(key);
-    for (const { key, settled } of started) if (settled) lines.take(key);
+    for (const { key, settled } of started()) if (settled) lines.take(key);
     // Of equal calls each line, and each later start, stands for one. Without its key none can be told from those.
-    const open = started.filter(
+    const open = started().filter(
       ({ key, settled }) => !settled && key !== undefined && !lines.take(key) && !later.take(key),
     );
     if (open.length > 0 && !isNewest) forgotten.push({ runId, open });
     isNewest = false;
-    for (const { key } of started) later.add(key);
+    for (const { key } of started()) later.add(key);
   }
   return forgotten;
 }

@@ -5,12 +5,27 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { journalFile } from '../support/journal.js';
-import { runWf, startWf } from '../support/run-wf.js';
+import { runWf, startWf, type WfHandle } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { S3, THREE } from './cli-kit.js';
 import { needTool } from './support/need-tool.js';
 import { idOf, linesOf, run } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
+
+/** The largest size that a file may grow to, as if the disk were full beyond. */
+function limit(running: WfHandle, size: string): void {
+  expect(spawnSync('prlimit', ['--pid', String(running.pid), `--fsize=${size}:`]).status).toBe(0);
+}
+
+/** A run that waits for B, and whose agents do not share the limit that will be set. */
+async function startUntilB() {
+  const project = makeProject({ files: { 'three.js': S3 } });
+  const backend = makeFakeBackend(project, { gated: ['B'] });
+  const argv = JSON.stringify(['prlimit', '--fsize=unlimited:', ...backend.argv]);
+  const running = startWf(['run', 'three.js', '--backend', 'command', '--command', argv], { project });
+  await backend.waitForStart('B');
+  return { project, backend, running };
+}
 
 it('R5 R6 a journal that cannot grow for a while: warned once, the run goes on, later lines are sound, nothing is lost', async (context) => {
   needTool(context, 'prlimit');
@@ -21,11 +36,8 @@ it('R5 R6 a journal that cannot grow for a while: warned once, the run goes on, 
   });
   const running = startWf(['run', 'three.js', ...backend.flags], { project });
   await backend.waitForStart('A');
-  const limit = (size: string): void => {
-    expect(spawnSync('prlimit', ['--pid', String(running.pid), `--fsize=${size}:`]).status).toBe(0);
-  };
   // A fits, B ends in the middle of its line.
-  limit('30000');
+  limit(running, '30000');
   backend.openGate('A');
   await backend.waitForStart('B');
   backend.openGate('B');
@@ -33,7 +45,7 @@ it('R5 R6 a journal that cannot grow for a while: warned once, the run goes on, 
   await backend.waitForStart('C');
   const file = journalFile(project) as string;
   expect(statSync(file).size).toBe(30_000);
-  limit('unlimited');
+  limit(running, 'unlimited');
   backend.openGate('C');
   const ended = await running.done;
   expect(ended.code).toBe(0);
@@ -68,12 +80,8 @@ it('R5 a journal that could not be written to the end: exit 0, the right result,
 
 it('R5 an outcome that could not be written is told, and nobody is sent to a file that is not there', async (context) => {
   needTool(context, 'prlimit');
-  const project = makeProject({ files: { 'three.js': S3 } });
-  const backend = makeFakeBackend(project, { gated: ['B'] });
-  const argv = JSON.stringify(['prlimit', '--fsize=unlimited:', ...backend.argv]);
-  const running = startWf(['run', 'three.js', '--backend', 'command', '--command', argv], { project });
-  await backend.waitForStart('B');
-  expect(spawnSync('prlimit', ['--pid', String(running.pid), '--fsize=10:']).status).toBe(0);
+  const { project, backend, running } = await startUntilB();
+  limit(running, '10');
   backend.openGate('B');
   const ended = await running.done;
   expect(ended.code).toBe(0);
@@ -87,20 +95,12 @@ it('R5 an outcome that could not be written is told, and nobody is sent to a fil
 
 it('R5 a disk that is full when the run ends and free a moment later: nothing is missing', async (context) => {
   needTool(context, 'prlimit');
-  const project = makeProject({ files: { 'three.js': S3 } });
-  const backend = makeFakeBackend(project, { gated: ['B'] });
-  // The agents must not share the limit.
-  const argv = JSON.stringify(['prlimit', '--fsize=unlimited:', ...backend.argv]);
-  const running = startWf(['run', 'three.js', '--backend', 'command', '--command', argv], { project });
-  await backend.waitForStart('B');
-  const limit = (size: string): void => {
-    expect(spawnSync('prlimit', ['--pid', String(running.pid), `--fsize=${size}:`]).status).toBe(0);
-  };
-  limit(String(statSync(journalFile(project) as string).size + 10));
+  const { project, backend, running } = await startUntilB();
+  limit(running, String(statSync(journalFile(project) as string).size + 10));
   backend.openGate('B');
   // The last two answers come within milliseconds: the run ends while its lines wait for the disk.
   await running.waitForStderr(/The journal cannot be written/);
-  limit('unlimited');
+  limit(running, 'unlimited');
   const ended = await running.done;
   expect(ended.code).toBe(0);
   expect(ended.stderr).not.toMatch(/incomplete|could not be written/);

@@ -29,7 +29,7 @@ interface Load {
 }
 
 /** Fills a buffer with what has come, at least one byte; 0 at the end of the stream. */
-export function createReader(load: Load): (target: Buffer) => number {
+export function createPipeReader(load: Load): (target: Buffer) => number {
   let setBlocking: ((yes: boolean) => boolean) | undefined;
   return createWakefulRead({
     cores: () => load('node:os').availableParallelism(),

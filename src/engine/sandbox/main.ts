@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createAnswerWindow } from './answer-window.js';
-import { createReader, writeAll } from './channel.js';
+import { createPipeReader, writeAll } from './channel.js';
 import { createFrameReader, type DownHead, type Frame, type ScriptForSandbox } from './frames.js';
 import { createFitCheck } from './fit-check.js';
 import { createIsolateHost, type IsolateHost, type Ivm } from './isolate-host.js';
@@ -22,7 +22,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const up = createUpStream(writeAll);
 /** Isolates of the run at hand. */
 const hosts: IsolateHost[] = [];
-const nextFrame = createFrameReader(createReader(process.getBuiltinModule));
+const nextFrame = createFrameReader(createPipeReader(process.getBuiltinModule));
 
 /** Ends this process in the one way that cannot hang. */
 const leave = (): never => {
