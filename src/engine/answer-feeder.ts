@@ -13,27 +13,46 @@ export interface AnswerFeeder {
   delivered(kept: number): void;
 }
 
+export interface FeederPorts {
+  send(head: DownHead, body: Buffer): void;
+  /** A recorded answer cannot be read any more; nothing further is sent. */
+  onUnreadable(error: unknown): void;
+}
+
 export function createAnswerFeeder(
   carried: CarriedLines,
   answers: readonly KeptResult[],
-  send: (head: DownHead, body: Buffer) => void,
+  { send, onUnreadable }: FeederPorts,
 ): AnswerFeeder {
   const positions = new Map(answers.map((answer, position) => [answer.kept, position]));
   const ahead = new Map<number, number>();
   const done = new Set<number>();
   let next = 0;
   let aheadBytes = 0;
+  let isOver = false;
+
+  /** Its answer; undefined once one could not be read. */
+  const read = (answer: KeptResult): Buffer | undefined => {
+    try {
+      return isOver ? undefined : carried.readOutput(answer);
+    } catch (error) {
+      isOver = true;
+      onUnreadable(error);
+      return undefined;
+    }
+  };
 
   const sendFrom = (reset: boolean): void => {
     let first = reset;
-    while (next < answers.length && aheadBytes < WINDOW_BYTES) {
+    while (!isOver && next < answers.length && aheadBytes < WINDOW_BYTES) {
       const items: [number, number][] = [];
       const pieces: Buffer[] = [];
       let bytes = 0;
       while (next < answers.length && bytes < FRAME_BYTES && aheadBytes < WINDOW_BYTES) {
         const answer = answers[next++] as KeptResult;
         if (done.has(answer.kept)) continue;
-        const output = carried.readOutput(answer);
+        const output = read(answer);
+        if (output === undefined) break;
         items.push([answer.kept, output.length]);
         pieces.push(output);
         ahead.set(answer.kept, output.length);
@@ -46,7 +65,8 @@ export function createAnswerFeeder(
   };
 
   const sendOne = (answer: KeptResult): void => {
-    const output = carried.readOutput(answer);
+    const output = read(answer);
+    if (output === undefined) return;
     ahead.set(answer.kept, output.length);
     aheadBytes += output.length;
     send({ t: 'answers', items: [[answer.kept, output.length]], reset: false }, output);

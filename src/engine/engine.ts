@@ -10,6 +10,7 @@ import { type CallRunner, createCallRunner } from './call-runner.js';
 import { createDispatcher, type Dispatcher } from './dispatcher.js';
 import type { EngineEnd, EngineOptions } from './engine-options.js';
 import { explainDeath } from './explain-death.js';
+import { explainUnreadable } from './explain-unreadable.js';
 import { createRunCalls, type RunCalls } from './run-calls.js';
 import { createRunJournal, type RunJournal } from './run-journal.js';
 import { createRunVoice, type RunVoice, wordJournalFailure, wordScriptWarning } from './run-voice.js';
@@ -222,7 +223,10 @@ export class Engine {
     for (const line of answers) this.#kept.set(line.kept, line);
     sandbox.send(makeStartHead(this.#o, this.#lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
     if (carried === undefined || answers.length === 0) return;
-    this.#feeder = createAnswerFeeder(carried, answers, (head, body) => sandbox.send(head, body));
+    this.#feeder = createAnswerFeeder(carried, answers, {
+      send: (head, body) => sandbox.send(head, body),
+      onUnreadable: (error) => this.#finish({ how: 'shared-failure', error: explainUnreadable(error) }),
+    });
     this.#feeder.feed();
   }
 

@@ -62,12 +62,15 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
   const plan: ReplayPlan = { calls: [], unreached: [], timers: new Set(), ended: false, warnings: [] };
   const recorded = new Map(lines.scripts);
   sandbox.limit(options.limits);
-  const feeder =
-    carried === undefined
-      ? undefined
-      : createAnswerFeeder(carried, lines.answers, (head, body) => sandbox.send(head, body));
 
-  await new Promise<void>((resolve, reject) => {
+  const rested = new Promise<void>((resolve, reject) => {
+    const feeder =
+      carried === undefined
+        ? undefined
+        : createAnswerFeeder(carried, lines.answers, {
+            send: (head, body) => sandbox.send(head, body),
+            onUnreadable: reject,
+          });
     const take = (message: UpMessage): void => {
       switch (message.t) {
         case 'events':
@@ -107,7 +110,7 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
     sandbox.send(makeStartHead(options, lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
     feeder?.feed();
   });
-  sandbox.kill();
+  await rested.finally(() => sandbox.kill());
   await sandbox.gone;
   const used = new Set(plan.calls.map((call) => call.result));
   plan.unreached = lines.answers.filter((answer) => !used.has(answer));

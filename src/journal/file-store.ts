@@ -4,7 +4,7 @@
  * so that the torn piece is one unreadable line and nothing else.
  */
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
-import { systemCode } from '../shared/errors.js';
+import { systemCode, WfError } from '../shared/errors.js';
 import { openRegularFile } from '../shared/regular-file.js';
 import { memorySource } from './memory-store.js';
 import type { JournalSource, JournalStore, SyncMode } from './store.js';
@@ -170,7 +170,11 @@ function endsWithNewline(fd: number, size: number): boolean {
 /** A journal up to this size is read in one piece; a larger one in a stream, and again by place where it is needed. */
 const WHOLE_BYTES = 64 << 20;
 
-/** Opens a journal for reading only. The file may be moved or removed meanwhile. Throws as `openRegularFile` does. */
+/**
+ * Opens a journal for reading only. The file may be moved or removed meanwhile. Throws as `openRegularFile` does.
+ *
+ * @returns what it reads later may throw a WfError `WF_RUN_DAMAGED`: the disk may fail, or somebody cuts the file short
+ */
 export function openFileSource(path: string): JournalSource {
   const fd = openRegularFile(path);
   const { size } = fstatSync(fd);
@@ -181,16 +185,27 @@ export function openFileSource(path: string): JournalSource {
       closeSync(fd);
     }
   }
-  return streamSource(fd, size);
+  return streamSource(fd, size, path);
 }
 
-function streamSource(fd: number, size: number): JournalSource {
+function streamSource(fd: number, size: number, path: string): JournalSource {
+  const refuse = (why: string): WfError =>
+    new WfError('WF_RUN_DAMAGED', `The journal can no longer be read (${path}): ${why}.`, {
+      remedy: 'See to the file and its disk, then go on; what was written elsewhere is untouched.',
+    });
+  const read = (target: Buffer, at: number, length: number, offset: number): number => {
+    try {
+      return readSync(fd, target, at, length, offset);
+    } catch (error) {
+      throw refuse(reasonOf(error));
+    }
+  };
   return {
     size,
     *pieces() {
       for (let offset = 0; ; ) {
         const piece = Buffer.allocUnsafe(1 << 20);
-        const length = readSync(fd, piece, 0, piece.length, offset);
+        const length = read(piece, 0, piece.length, offset);
         if (length === 0) return;
         offset += length;
         yield piece.subarray(0, length);
@@ -200,8 +215,8 @@ function streamSource(fd: number, size: number): JournalSource {
       const bytes = Buffer.allocUnsafe(length);
       let done = 0;
       while (done < length) {
-        const got = readSync(fd, bytes, done, length - done, offset + done);
-        if (got === 0) throw new Error('the journal became shorter while it was read');
+        const got = read(bytes, done, length - done, offset + done);
+        if (got === 0) throw refuse('it became shorter while it was read');
         done += got;
       }
       return bytes;

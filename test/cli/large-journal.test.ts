@@ -1,13 +1,12 @@
 /** A journal longer than the longest text of V8 (512 MB) is read in a stream, and answers are parsed when they are hit. */
-import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { encodeResult } from '../journal/support/lines.js';
-import { callKey } from '../../src/journal/key.js';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { journalFile } from '../support/journal.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
+import { fillJournal } from './support/long-journal.js';
 import { idOf, killRun, readResult, run } from './support/runs.js';
 import { SHELL } from './support/worktrees.js';
 
@@ -17,21 +16,6 @@ const SCRIPT = `export const meta = { name: 'large', description: 'large answers
 const sizes = await Promise.all(Array.from({ length: ${CALLS} }, async (_, i) => (await agent('part ' + i, { label: 'p' + i })).length))
 return sizes.reduce((sum, size) => sum + size, 0)
 `;
-
-/** The lines that the killed run would have written, had its calls been answered. */
-function fillJournal(file: string): void {
-  const answer = JSON.stringify('x'.repeat(ANSWER_BYTES));
-  const fd = openSync(file, 'a');
-  try {
-    for (let i = 0; i < CALLS; i++) {
-      const prompt = JSON.stringify(`part ${i}`);
-      const place = { seq: i + 1, n: i + 1, key: callKey(prompt, undefined), path: '', nth: 0 };
-      writeSync(fd, encodeResult({ ...place, label: `p${i}`, phase: null, kind: 'ok' }, answer, prompt));
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
 
 /** Its peak of memory so far, MB; undefined when it has gone. */
 function peakOf(pid: number): number | undefined {
@@ -54,7 +38,7 @@ it('B-038 a journal of over 512 MB is resumed whole, in less than 300 MB of memo
   await backend.waitForStart('p0');
   const id = await killRun(first);
   const file = journalFile(project, id) as string;
-  fillJournal(file);
+  fillJournal(file, CALLS, ANSWER_BYTES);
   expect(statSync(file).size).toBeGreaterThan(0x1fffffe8);
 
   const handle = startWf(['run', '--resume-from', id], { project, timeoutMs: 150_000 });
