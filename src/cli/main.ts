@@ -15,6 +15,9 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   process.exitCode = 2;
 } else {
   nodeModule.enableCompileCache?.();
+  // Of the two together Node warns on stderr, which a reporter may have to itself. `NO_COLOR` is the one that counts here.
+  if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
+  else if (process.env.FORCE_COLOR !== undefined) delete process.env.NODE_DISABLE_COLORS;
   const { runCommandLine } = await import('./program.js');
   process.exitCode = await runCommandLine(words);
 }

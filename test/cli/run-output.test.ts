@@ -146,6 +146,16 @@ describe('reporters', () => {
     expect(stderr.includes('\u001b[')).toBe(expected);
     expect(stdout).not.toContain('\u001b');
   });
+
+  it('Node has nothing to say of variables for colours that contradict each other', async () => {
+    const project = makeProject({ files: { 'flow.js': workflow('return await agent("x")') } });
+    for (const NO_COLOR of ['1', undefined]) {
+      const env = { NO_COLOR, FORCE_COLOR: '1', NODE_DISABLE_COLORS: '1' };
+      const { stderr } = await runWf(['run', 'flow.js', '--backend', 'mock', '--reporter', 'jsonl'], { project, env });
+      expect(readJsonLines(stderr).at(-1)).toMatchObject({ type: 'run.finished' });
+      expect(await runWf(['ls', '-q'], { project, env })).toMatchObject({ code: 0, stderr: '' });
+    }
+  });
 });
 
 describe('a closed or full output', () => {
