@@ -17,7 +17,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     exitCode = code;
   }, isForMachine);
   try {
-    await program.parseAsync([...words], { from: 'user' });
+    await program.parseAsync(unknownVerb(program, words) ?? [...words], { from: 'user' });
     return exitCode;
   } catch (error) {
     // Commander has told its own already.
@@ -31,6 +31,16 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     if (!isForMachine) showError(error, { verbose });
     return WfError.is(error) ? error.exitCode : 1;
   }
+}
+
+/**
+ * A verb that is not there, alone: with a wish for help behind it, or as the word after `help`, Commander would show
+ * the general help and call that a success.
+ */
+function unknownVerb(program: Command, [first, second]: readonly string[]): string[] | undefined {
+  const verb = first === 'help' ? second : first;
+  if (verb === undefined || verb === 'help' || verb.startsWith('-')) return undefined;
+  return program.commands.some((command) => command.name() === verb) ? undefined : [verb];
 }
 
 const usageError = (error: CommanderError, words: readonly string[]): WfError =>
@@ -65,7 +75,7 @@ function buildProgram(setExit: (code: number) => void, isForMachine: boolean): C
     .showHelpAfterError('  → wf -h lists the commands, wf <command> -h says what one takes.')
     .exitOverride()
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, 'wf: ')),
+      outputError: (text, write) => write(text.replace(/^error: /, 'wf: WF_USAGE: ')),
       ...(isForMachine ? { writeErr: () => {} } : {}),
     });
   program.addHelpText(

@@ -37,10 +37,25 @@ it('--output that is a folder is refused before anything starts', async () => {
   expect(await runWf(['run', 'flow.js', ...MOCK, '--output', '/dev/null'], { project })).toMatchObject({ code: 0 });
 });
 
-it('a missing word or an unknown flag is followed by where to look', async () => {
+it('a missing word or an unknown flag has its code, and is followed by where to look', async () => {
   const project = makeProject();
   for (const args of [['show'], ['ls', '--bogus'], ['rnu']])
-    await expectRefusal(project, args, /→ wf -h lists the commands, wf <command> -h says what one takes\.\n$/);
+    await expectRefusal(
+      project,
+      args,
+      /^wf: WF_USAGE: [\s\S]*→ wf -h lists the commands, wf <command> -h says what one takes\.\n$/,
+    );
+});
+
+it('a verb that is not there is told also where its help is asked for: no help is shown as if it were', async () => {
+  const project = makeProject();
+  for (const args of [['rnu', '--help'], ['rnu', '-h'], ['help', 'rnu'], ['rnu', '--bogus']])
+    await expectRefusal(project, args, /^wf: WF_USAGE: unknown command 'rnu'\n\(Did you mean run\?\)\n/);
+  expect(await runWf(['help', 'run'], { project })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Usage: wf run /),
+  });
+  expect(await runWf(['help'], { project })).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: wf /) });
 });
 
 it('where no backend is found, each one that was looked for has a line with what to do', async () => {
