@@ -17,9 +17,9 @@ export function explainDeath(
     death.why === 'unresponsive' ? 'WF_TURN_TIMEOUT' : death.why === 'memory' ? 'WF_SCRIPT_MEMORY' : 'WF_SANDBOX_DIED';
   const message =
     death.why === 'unresponsive'
-      ? `The script did not come back from a turn within ${death.afterMs} ms; its sandbox was ended.`
+      ? `The script did not come back from a turn within ${death.afterMs} ms; its sandbox was ended. Look for a loop without an end or an await, or raise --turn-timeout.`
       : death.why === 'memory'
-        ? `The script needed more memory than its limit of ${limits.memoryMb} MB allows: ${death.detail}.`
+        ? `The script needed more memory than its limit of ${limits.memoryMb} MB allows: ${death.detail}. Keep less of the answers, or raise --memory.`
         : `The sandbox process died (${death.detail}). Finished calls are in the journal; the run can be resumed.`;
   return { code, message };
 }

@@ -16,7 +16,16 @@ const SCRIPT_FAULTS = new Set([
   'WF_MISUSE',
   'WF_TURN_TIMEOUT',
   'WF_SCRIPT_MEMORY',
+  'WF_AGENT_OPTIONS',
+  'WF_AGENT_TYPE',
+  'WF_SCHEMA_INVALID',
+  'WF_NESTING',
+  'WF_WORKFLOW_UNKNOWN',
+  'WF_WORKFLOW_FAILED',
 ]);
 
-/** What the script itself did wrong is mended in its file, and without the file's name the stored copy would run again. */
+/**
+ * What the script itself or a child of it did wrong is mended in a file, and without the script's name the stored copies of
+ * both would run again.
+ */
 export const isScriptFault = (cause: string | undefined): boolean => cause !== undefined && SCRIPT_FAULTS.has(cause);

@@ -152,7 +152,7 @@ function findDeadlock(state: LoopState): boolean {
     if (host.settled || host.open > 0) continue;
     failWorkflow(state, host, {
       code: 'WF_DEADLOCK',
-      message: 'The script waits for a promise that nothing can settle.',
+      message: 'The script waits for a promise that nothing can settle. Look for one that nobody resolves.',
     });
     return true;
   }

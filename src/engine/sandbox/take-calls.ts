@@ -13,7 +13,7 @@ export function afterTurn(state: LoopState, host: IsolateHost, turn: TurnEnd): v
   if (turn.kind === 'memory') {
     failWorkflow(state, host, {
       code: 'WF_SCRIPT_MEMORY',
-      message: `The script needed more than ${state.memoryMb} MB of memory.`,
+      message: `The script needed more than ${state.memoryMb} MB of memory. Keep less of the answers, or raise --memory.`,
     });
     return;
   }
@@ -28,7 +28,7 @@ export function afterTurn(state: LoopState, host: IsolateHost, turn: TurnEnd): v
   }
   for (const call of host.takeCalls()) takeCall(state, host, call);
   if (turn.kind === 'timeout') {
-    const message = `The script ran for more than ${state.turnTimeoutMs} ms without waiting.`;
+    const message = `The script ran for more than ${state.turnTimeoutMs} ms without waiting. Look for a loop without an end or an await, or raise --turn-timeout.`;
     failWorkflow(state, host, { code: 'WF_TURN_TIMEOUT', message, stack: turn.stack });
   } else if (turn.kind === 'stray' && !host.settled) {
     const { name, message, stack } = turn;
@@ -68,7 +68,7 @@ function takeCall(state: LoopState, host: IsolateHost, call: HostCall): void {
     case 'not-json':
       return failWorkflow(state, host, {
         code: 'WF_RESULT_NOT_JSON',
-        message: `The workflow returned a value that JSON does not have: ${call.a} is ${call.b}.`,
+        message: `The workflow returned a value that JSON does not have: ${call.a} is ${call.b}. Return plain data.`,
       });
     case 'fail':
       return failWorkflow(state, host, readError(state, host, call.a));
