@@ -108,11 +108,13 @@ async function readDefinition(file: string): Promise<AgentDefinition> {
     bytes = readFileSync(file);
   } catch (error) {
     throw new WfError('WF_AGENT_DEFINITION', `An agent definition cannot be read: ${messageOf(error)}.`, {
+      remedy: 'Make it a readable file, or remove it.',
       place: { file },
     });
   }
   if (bytes.length > MAX_BYTES) {
     throw new WfError('WF_AGENT_DEFINITION', `The agent definition ${file} is larger than ${MAX_BYTES} bytes.`, {
+      remedy: 'Let it name files that the agent reads, or remove it.',
       place: { file },
     });
   }

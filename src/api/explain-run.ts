@@ -40,7 +40,10 @@ export function explainRun(
   const { readFolders } = findPlaces(where);
   const { folder } = findRun(id, readFolders);
   const { details, readDetail, verdicts, unsupported } = readWorkflowRun(id, where);
-  if (verdicts !== undefined) throw new WfError('WF_RUN_FOREIGN', `This run cannot be explained: ${unsupported}.`);
+  if (verdicts !== undefined)
+    throw new WfError('WF_RUN_FOREIGN', `This run cannot be explained: ${unsupported}.`, {
+      remedy: `wf show ${id} tells what its files say.`,
+    });
   const wanted = call === undefined ? undefined : findCall(details, call);
   if (wanted?.key === null)
     throw new WfError(

@@ -87,10 +87,13 @@ function act(
     throw new WfError(
       'WF_CALL_STATE',
       `${name} waits for its turn; it has no attempt yet that could be started again.`,
+      { remedy: 'It starts by itself when its turn comes; `wf skip` lets it end without an answer.' },
     );
   }
   if (was === 'queued' || was === 'running') {
-    throw new WfError('WF_CALL_STATE', `${name} is being ended already, or the run is.`);
+    throw new WfError('WF_CALL_STATE', `${name} is being ended already, or the run is.`, {
+      remedy: '`wf show` tells when it has ended.',
+    });
   }
   throw new WfError('WF_CALL_STATE', `${name} has ended already: ${was}.`, {
     remedy: '`wf show` lists the calls of the run with their status.',

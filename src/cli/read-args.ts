@@ -46,7 +46,9 @@ function readText(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (error) {
-    throw new WfError('WF_ARGS', `The args file ${path} cannot be read: ${messageOf(error)}.`);
+    throw new WfError('WF_ARGS', `The args file ${path} cannot be read: ${messageOf(error)}.`, {
+      remedy: 'Name a file that can be read, or - for stdin.',
+    });
   }
 }
 

@@ -41,10 +41,13 @@ export function readRunOptions(script: string | undefined, flags: RunFlags): Run
     throw new WfError(
       'WF_RUN_ID',
       `--run-id takes a UUID version 4 in lower case; got ${JSON.stringify(flags.runId.slice(0, 80))}.`,
+      { remedy: 'Leave it out for a random one.' },
     );
   }
   if (flags.dryRun && flags.backend !== undefined && flags.backend !== 'mock') {
-    throw new WfError('WF_USAGE', '--dry-run runs on mock; it cannot be given together with another --backend.');
+    throw new WfError('WF_USAGE', '--dry-run runs on mock; it cannot be given together with another --backend.', {
+      remedy: 'Leave one of them out.',
+    });
   }
   return {
     ...(script === '-' ? { source: { text: readStdin(), filename: 'stdin.js' } } : { script }),
@@ -81,6 +84,8 @@ function readStdin(): string {
   try {
     return readFileSync(0, 'utf8');
   } catch (error) {
-    throw new WfError('WF_SCRIPT_NOT_FOUND', `The script on stdin cannot be read: ${messageOf(error)}.`);
+    throw new WfError('WF_SCRIPT_NOT_FOUND', `The script on stdin cannot be read: ${messageOf(error)}.`, {
+      remedy: 'Hand it over with `<` or a pipe, or name a file.',
+    });
   }
 }

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { runWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
-import { MOCK, newestRun, THREE } from './cli-kit.js';
+import { MOCK, newestRun, THREE, workflow } from './cli-kit.js';
 
 async function expectRefusal(project: TestProject, args: string[], words: RegExp): Promise<void> {
   const before = project.runIds();
@@ -49,7 +49,12 @@ it('a missing word or an unknown flag has its code, and is followed by where to 
 
 it('a verb that is not there is told also where its help is asked for: no help is shown as if it were', async () => {
   const project = makeProject();
-  for (const args of [['rnu', '--help'], ['rnu', '-h'], ['help', 'rnu'], ['rnu', '--bogus']])
+  for (const args of [
+    ['rnu', '--help'],
+    ['rnu', '-h'],
+    ['help', 'rnu'],
+    ['rnu', '--bogus'],
+  ])
     await expectRefusal(project, args, /^wf: WF_USAGE: unknown command 'rnu'\n\(Did you mean run\?\)\n/);
   expect(await runWf(['help', 'run'], { project })).toMatchObject({
     code: 0,
@@ -71,4 +76,26 @@ it('P1 a completed run whose calls did not all answer is named as one that could
   const failed = newestRun(project);
   const { stderr } = await runWf(['run', 'flow.js', '--backend', 'mock', '--keep', '1'], { project });
   expect(stderr).toMatch(new RegExp(`WF_PRUNE.*${failed}`));
+});
+
+it('what cannot be taken as it is given is followed by what to do', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE, '.claude/agents/big.md': 'x'.repeat(1_100_000) } });
+  project.write('typed.js', workflow("return await agent('x', { agentType: 'big' })"));
+  for (const [code, ...flags] of [
+    ['WF_ARGS', 'flow.js', '--args-file', 'none.json'],
+    ['WF_ARGS', 'flow.js', '--arg', 'name'],
+    ['WF_RUN_ID', 'flow.js', '--run-id', 'x'],
+    ['WF_USAGE', 'flow.js', '--dry-run', '--backend', 'command'],
+    ['WF_AGENT_DEFINITION', 'typed.js', '--command', 'cat'],
+  ])
+    await expectRefusal(project, ['run', ...flags], new RegExp(`^wf: ${code}[ :].*\n {2}→ \\S.*\\.\n$`));
+});
+
+it('wf ls says that no run has a status only where one was asked for', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  const ls = async (...flags: string[]) => (await runWf(['ls', ...flags], { project })).stdout;
+  expect(await ls()).toMatch(/^No runs here yet/);
+  await runWf(['run', 'flow.js', ...MOCK], { project });
+  expect(await ls('--status', 'failed')).toBe('No run is failed.\n');
+  expect(await ls('-n', '0')).toBe('');
 });

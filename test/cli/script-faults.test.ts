@@ -21,7 +21,7 @@ it.each<[string, string, RegExp]>([
   ['WF_WORKFLOW_UNKNOWN', "await workflow('kit')", /"kit"\): there is no such workflow\. Saved workflows: kid, nest\./],
   ['WF_WORKFLOW_FAILED', "await workflow('kid')", /oops \(.*kid\.js:2:7\)/],
   ['WF_NESTING', "await workflow('nest')", /workflow\(\)/],
-])('%s: the end names what to do, and the command that goes on the file in which it is done', async (code, body, words) => {
+])('%s: the end says what to do, and the command that goes on names the file', async (code, body, words) => {
   const saved = { '.claude/workflows/kid.js': KID, '.claude/workflows/nest.js': NEST };
   const project = makeProject({ files: { 'flow.js': workflow(body), ...saved } });
   const { code: exit, stderr } = await runWf(['run', 'flow.js', '--command', 'cat', '-q', ...LIMITS], { project });

@@ -20,12 +20,14 @@ export async function list(flags: LsFlags): Promise<number> {
   const runs = all.filter((run) => status === undefined || run.status === status).slice(0, limit ?? all.length);
   if (flags.json) process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`);
   else if (flags.quiet) for (const run of runs) process.stdout.write(`${run.runId}\n`);
-  else process.stdout.write(runs.length === 0 ? noRuns(all.length) : makeTable(runs, Date.now()));
+  else process.stdout.write(runs.length === 0 ? noRuns(all.length, status) : makeTable(runs, Date.now()));
   return 0;
 }
 
-const noRuns = (all: number): string =>
-  all === 0 ? 'No runs here yet. Start one with `wf run <script>`.\n' : 'No run has that status.\n';
+function noRuns(all: number, status: string | undefined): string {
+  if (all === 0) return 'No runs here yet. Start one with `wf run <script>`.\n';
+  return status === undefined ? '' : `No run is ${status}.\n`;
+}
 
 function statusOf(run: RunSummary): string {
   if (run.damaged !== undefined) return `${run.status}, damaged`;
