@@ -127,6 +127,7 @@ function toKept(entry: ResultEntry, line: { offset: number; length: number }): K
     label: entry.label,
     phase: entry.phase ?? undefined,
     from: entry.from ?? '',
+    ...(entry.passed ? { passed: true } : {}),
     madeUp: entry.madeUp === true,
     size: entry.size ?? 0,
     outputTokens: entry.usage?.outputTokens ?? 0,

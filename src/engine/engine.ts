@@ -126,7 +126,7 @@ export class Engine {
       isEnding: () => this.#end !== undefined,
       finish: (end) => this.#finish(end),
     });
-    this.#lines = sortCarried(options.carried, options.backend.madeUp);
+    this.#lines = sortCarried(options.carried, options.backend.madeUp, options.match);
     this.#scripts = createRunScripts({
       own: options.script,
       recorded: this.#lines.scripts,

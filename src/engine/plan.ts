@@ -57,7 +57,7 @@ const WARNINGS_KEPT = 50;
 
 export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
   const { sandbox, carried, argsJson } = options;
-  const lines = sortCarried(carried, options.backend.madeUp);
+  const lines = sortCarried(carried, options.backend.madeUp, options.match);
   const kept = new Map(lines.answers.map((answer) => [answer.kept, answer]));
   const plan: ReplayPlan = { calls: [], unreached: [], timers: new Set(), ended: false, warnings: [] };
   const recorded = new Map(lines.scripts);
@@ -113,7 +113,7 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
   await rested.finally(() => sandbox.kill());
   await sandbox.gone;
   const used = new Set(plan.calls.map((call) => call.result));
-  plan.unreached = lines.answers.filter((answer) => !used.has(answer));
+  plan.unreached = [...lines.answers, ...lines.passed].filter((answer) => !used.has(answer));
   plan.calls.sort((a, b) => a.n - b.n);
   return plan;
 }

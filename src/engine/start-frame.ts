@@ -7,18 +7,26 @@ import type { DownHead, ScriptForSandbox, TimerRow } from './sandbox/frames.js';
 export interface SortedLines {
   answers: KeptResult[];
   failures: KeptResult[];
+  /** Answers that no call of this run may have, as a run of the chain went past them: `--match prefix`. */
+  passed: KeptResult[];
   timers: TimerRow[];
   scripts: Map<string, { source: string; path: string | null }>;
 }
 
 /** @param madeUpBackend this run's answers are made up, so it may reuse such answers; no other run may */
-export function sortCarried(carried: CarriedLines | undefined, madeUpBackend: boolean): SortedLines {
-  const sorted: SortedLines = { answers: [], failures: [], timers: [], scripts: new Map() };
+export function sortCarried(
+  carried: CarriedLines | undefined,
+  madeUpBackend: boolean,
+  match: EngineOptions['match'],
+): SortedLines {
+  const sorted: SortedLines = { answers: [], failures: [], passed: [], timers: [], scripts: new Map() };
   for (const line of carried?.lines ?? []) {
     if (line.type === 'timer') sorted.timers.push([line.kept, line.n, line.ms, line.path]);
     else if (line.type === 'script') sorted.scripts.set(line.name, { source: line.source, path: line.path });
     else if (line.kind !== 'ok') sorted.failures.push(line);
-    else if (!line.madeUp || madeUpBackend) sorted.answers.push(line);
+    // What an earlier run asked anew stands in front of it, and may have left other files than it was made from.
+    else if (!line.madeUp || madeUpBackend)
+      (line.passed && match === 'prefix' ? sorted.passed : sorted.answers).push(line);
   }
   return sorted;
 }

@@ -3,7 +3,21 @@ import type { DecodedLine } from './line.js';
 
 const OUTPUT_MARK = ',"output":';
 const KIND_MARK = ',"kind":"ok"';
-const TO_KIND = new Set(['v', 'type', 'seq', 'n', 'key', 'path', 'nth', 'label', 'phase', 'from', 'kept', 'kind']);
+const TO_KIND = new Set([
+  'v',
+  'type',
+  'seq',
+  'n',
+  'key',
+  'path',
+  'nth',
+  'label',
+  'phase',
+  'from',
+  'kept',
+  'passed',
+  'kind',
+]);
 const AFTER_KIND = new Set(['madeUp', 'usage', 'worktrees', 'lastTry', 'size']);
 
 /** The members stand in our order. Another program may have spaced them: `answerPlace` tells. */

@@ -45,6 +45,8 @@ export interface KeptResult {
   lineLength: number;
   /** It was delivered in the source run. */
   delivered: boolean;
+  /** A run of the chain made outcomes of its own and never came to ask for it. */
+  passed?: true;
 }
 
 export interface CarriedLines {
@@ -141,14 +143,15 @@ function copyResult(
     label: taken.label,
     phase: taken.phase ?? undefined,
   };
+  const passed = candidate.passed ? ({ passed: true } as const) : {};
   const raw = source.readAt(candidate.offset, candidate.length);
   const answerAt = candidate.canonical ? answerPlace(raw) : undefined;
   if (answerAt !== undefined) {
-    batch.add(resultHeader({ ...identity, ...carried, kind: header.kind }), restAfterKind(raw));
+    batch.add(resultHeader({ ...identity, ...carried, ...passed, kind: header.kind }), restAfterKind(raw));
   } else {
     const decoded = decodeLine(raw);
     if (typeof decoded === 'string') return undefined;
-    const rest = { ...readRest(decoded), ...identity, ...carried, kind: header.kind };
+    const rest = { ...readRest(decoded), ...identity, ...carried, ...passed, kind: header.kind };
     batch.addText(resultText(rest, decoded.output?.toString()));
   }
   return {
@@ -167,10 +170,19 @@ function copyResult(
     lineOffset: candidate.offset,
     lineLength: candidate.length,
     delivered: candidate.place !== undefined,
+    ...passed,
   };
 }
 
 function readRest(line: DecodedLine): Partial<ResultEntry> {
-  const { v: _v, type: _type, seq: _seq, size: _size, output: _output, ...rest } = parseWholeLine(line);
+  const {
+    v: _v,
+    type: _type,
+    seq: _seq,
+    size: _size,
+    output: _output,
+    passed: _passed,
+    ...rest
+  } = parseWholeLine(line);
   return rest as Partial<ResultEntry>;
 }

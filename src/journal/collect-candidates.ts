@@ -15,6 +15,8 @@ export interface Candidate {
   canonical: boolean;
   /** Bytes of the answer. */
   size: number;
+  /** The run, or one before it, made outcomes of its own and never came to ask for this one. */
+  passed: boolean;
 }
 
 /** The usable lines of a journal in the order in which they are taken over. @throws WfError `WF_VERSION_NEWER` */
@@ -25,11 +27,14 @@ export function collectCandidates(source: JournalSource): { candidates: Candidat
   const others: Candidate[] = [];
   const hits: HitEntry[] = [];
   let order = 0;
+  let hasOwn = false;
   const scan = scanJournal(source);
   for (;;) {
     const next = scan.next();
     if (next.done) {
       placeHits(byKept, hits);
+      if (hasOwn) for (const candidate of results.values()) candidate.passed ||= candidate.header.from !== undefined;
+      for (const hit of results.values()) hit.passed &&= hit.place === undefined;
       const candidates = [...results.values(), ...others].sort(byPlace);
       return { candidates, damage: addBad(next.value, bad) };
     }
@@ -55,10 +60,12 @@ export function collectCandidates(source: JournalSource): { candidates: Candidat
       header,
       canonical,
       size: line.decoded.output?.length ?? 0,
+      passed: line.type === 'result' && line.header.passed === true,
     };
     if (line.type === 'result') {
       // A line that stands twice counts once. Two lines of one place are two answers: journals that somebody put together.
-      const { seq, kept, key } = line.header;
+      const { seq, kept, key, from } = line.header;
+      hasOwn ||= from === undefined;
       const place = seq !== undefined ? `s${seq}` : kept !== undefined ? `k${kept}` : `o${line.offset}`;
       const id = `${place} ${line.decoded.sum}`;
       if (results.has(id)) continue;

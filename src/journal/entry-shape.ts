@@ -64,6 +64,7 @@ const MAY_BE: Record<string, Check> = {
   seq: isNumber,
   from: isText,
   kept: isWhole,
+  passed: (value) => value === true,
   size: isWhole,
   label: isText,
   phase: isTextOrNull,

@@ -31,6 +31,12 @@ const carried = {
   kept: z.number().int().optional(),
 };
 
+const kept = {
+  ...carried,
+  /** A run of the chain made outcomes of its own and never came to ask for this one: `--match prefix` reuses none such. */
+  passed: z.literal(true).optional(),
+};
+
 const callUsageSchema = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
@@ -55,7 +61,7 @@ export const resultEntrySchema = z.object({
   ...place,
   type: z.literal('result'),
   ...identity,
-  ...carried,
+  ...kept,
   kind: z.enum(['ok', 'failed', 'skipped']),
   /** Bytes of the JSON text of `output` as it stands in the line. */
   size: z.number().int().optional(),

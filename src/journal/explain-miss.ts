@@ -88,6 +88,8 @@ export function createMissExplainer(
       const answers = same.filter((result) => result.kind === 'ok');
       const free = answers.filter((result) => !isUsed(result));
       if (free.some((result) => onMock || !result.madeUp)) {
+        if (prefix && free.every((result) => result.passed))
+          return 'its recorded answer was made before what an earlier run had asked anew, and --match prefix reuses none such';
         if (prefix)
           return 'its answer is recorded, but --match prefix reuses nothing behind the first call that is no hit';
       } else if (free.length > 0) return 'its recorded answer was made up by mock, and only a run on mock reuses it';

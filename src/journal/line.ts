@@ -83,7 +83,10 @@ export function createLineBatch(capacity: number): LineBatch {
 
 /** The start of a result line up to its `kind`. */
 export function resultHeader(
-  entry: Pick<ResultEntry, 'seq' | 'n' | 'key' | 'path' | 'nth' | 'label' | 'phase' | 'from' | 'kept' | 'kind'>,
+  entry: Pick<
+    ResultEntry,
+    'seq' | 'n' | 'key' | 'path' | 'nth' | 'label' | 'phase' | 'from' | 'kept' | 'passed' | 'kind'
+  >,
 ): string {
   return (
     `{"v":${JOURNAL_VERSION},"type":"result"` +
@@ -93,6 +96,7 @@ export function resultHeader(
     (entry.phase == null ? '' : `,"phase":${JSON.stringify(entry.phase)}`) +
     (entry.from === undefined ? '' : `,"from":${JSON.stringify(entry.from)}`) +
     (entry.kept === undefined ? '' : `,"kept":${entry.kept}`) +
+    (entry.passed === true ? ',"passed":true' : '') +
     `,"kind":"${entry.kind}"`
   );
 }
