@@ -62,12 +62,13 @@ function writeToStdout(text: string): Promise<void> {
 export function checkOutput(path: string): void {
   if (isStdout(path)) return;
   try {
+    if (path === '' || path.endsWith('/')) throw new Error('it names no file');
     if (statIfThere(path)?.isDirectory()) throw new Error('it is a folder');
     const stat = lstatIfThere(path);
     if (stat === undefined || stat.isFile()) accessSync(dirname(path), constants.W_OK);
     else if (existsSync(path)) accessSync(path, constants.W_OK);
   } catch (error) {
-    throw new WfError('WF_USAGE', `--output ${path} cannot be written: ${messageOf(error)}.`, {
+    throw new WfError('WF_USAGE', `--output ${path || "''"} cannot be written: ${messageOf(error)}.`, {
       remedy: 'Make its folder first, or name another file.',
     });
   }

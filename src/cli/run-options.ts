@@ -36,6 +36,11 @@ export interface RunFlags extends Partial<Record<SettingKey, string>> {
 
 /** The library's options for one command line. */
 export function readRunOptions(script: string | undefined, flags: RunFlags): RunWorkflowOptions {
+  if (script === '-' && flags.argsFile === '-') {
+    throw new WfError('WF_USAGE', 'The script and --args-file would both be read from stdin.', {
+      remedy: 'Give one of them as a file.',
+    });
+  }
   const args = readArgs(flags);
   if (flags.runId !== undefined && !isNewRunId(flags.runId)) {
     throw new WfError(

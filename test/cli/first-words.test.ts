@@ -37,6 +37,21 @@ it('--output that is a folder is refused before anything starts', async () => {
   expect(await runWf(['run', 'flow.js', ...MOCK, '--output', '/dev/null'], { project })).toMatchObject({ code: 0 });
 });
 
+it('--output that names no file, as of a variable that is not set, is refused before anything starts', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  for (const path of ['', 'results/'])
+    await expectRefusal(
+      project,
+      ['run', 'flow.js', ...MOCK, '--output', path],
+      /--output \S+ cannot be written: it names no file/,
+    );
+});
+
+it('stdin is the script or the args, not both', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  await expectRefusal(project, ['run', '-', ...MOCK, '--args-file', '-'], /WF_USAGE: .* both .*stdin/);
+});
+
 it('a missing word or an unknown flag has its code, and is followed by where to look', async () => {
   const project = makeProject();
   for (const args of [['show'], ['ls', '--bogus'], ['rnu']])
