@@ -1,4 +1,5 @@
 /** Numbers as people read them. Exact figures stand in the JSON forms. */
+import type { Usage } from '../shared/outcome.js';
 
 /**
  * A length of time.
@@ -39,6 +40,23 @@ export function formatTokens(tokens: number): string {
   if (tokens < 999_995_000) return `${(tokens / 1_000_000).toFixed(2)}M`;
   return `${(tokens / 1_000_000_000).toFixed(2)}G`;
 }
+
+/** Tokens of a run: `unknown` where agents were asked and not one of them told any, never 0 by guess. */
+export function formatTokensOf(usage: Pick<Usage, 'inputTokens' | 'outputTokens' | 'usd'>): string {
+  if (!areTokensTold(usage)) return 'unknown';
+  return `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out`;
+}
+
+/** Money that is known was told with its tokens, or nothing was asked of anybody. */
+export const areTokensTold = (usage: Pick<Usage, 'inputTokens' | 'outputTokens' | 'usd'>): boolean =>
+  usage.inputTokens > 0 || usage.outputTokens > 0 || usage.usd !== null;
+
+/** Output tokens that reused answers had cost. */
+export const formatSavedTokens = ({
+  savedOutputTokens,
+  savedUsd,
+}: Pick<Usage, 'savedOutputTokens' | 'savedUsd'>): string =>
+  savedOutputTokens > 0 || savedUsd !== null ? `${formatTokens(savedOutputTokens)} out` : 'unknown';
 
 /** US dollars; `null` is `unknown`, never 0. Amounts below a cent keep four places. */
 export function formatUsd(usd: number | null): string {

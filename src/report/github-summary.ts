@@ -2,7 +2,7 @@ import type { PhaseCounts } from '../engine/events.js';
 import { cleanLine } from './clean-line.js';
 import { wordOf } from './describe-event.js';
 import { describeReset } from './describe-reset.js';
-import { formatCount, formatDuration, formatTokens, formatUsd, plural } from './format.js';
+import { formatCount, formatDuration, formatSavedTokens, formatTokensOf, formatUsd, plural } from './format.js';
 import type { FinishedEvent, StartedEvent } from './run-account.js';
 
 /** GitHub takes at most 1 MiB a step. */
@@ -25,7 +25,7 @@ export function summarizeInMarkdown(finished: FinishedEvent, started: StartedEve
     ...finished.phases.map((phase) => phaseRow(phase)),
     phaseRow({ title: 'all', counts }, true),
     '',
-    `Tokens: ${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out; saved by reuse ${formatTokens(usage.savedOutputTokens)} out. Cost: ${formatUsd(usage.usd)}.`,
+    `Tokens: ${formatTokensOf(usage)}${counts.reused > 0 ? `; saved by reuse ${formatSavedTokens(usage)}` : ''}. Cost: ${formatUsd(usage.usd)}.`,
     ...listFailures(finished),
     ...(finished.journalComplete ? [] : ['', 'The journal is incomplete: some results will run again on a resume.']),
     ...(finished.resumeCommand ? ['', 'To go on:', '', ...codeBlock(finished.resumeCommand)] : []),

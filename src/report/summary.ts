@@ -8,7 +8,7 @@ import type { Counts, ErrorRecord, ScriptErrors, Usage } from '../shared/outcome
 import { cleanFrame, cleanLine } from './clean-line.js';
 import { describeCause, describeWorktree, nameCall, wordOf } from './describe-event.js';
 import { describeReset } from './describe-reset.js';
-import { formatCount, formatDuration, formatTokens, formatUsd, plural } from './format.js';
+import { formatCount, formatDuration, formatSavedTokens, formatTokensOf, formatUsd, plural } from './format.js';
 import { type Paint, plainPaint } from './paint.js';
 import type { FinishedEvent, StartedEvent } from './run-account.js';
 
@@ -220,8 +220,8 @@ function describeFailure(failure: Failure, paint: Paint): string {
 }
 
 function describeTokensOf(usage: Usage, counts: Counts): string {
-  const saved = counts.reused > 0 ? `; saved by reuse: ${formatTokens(usage.savedOutputTokens)} out` : '';
-  return `${formatTokens(usage.inputTokens)} in, ${formatTokens(usage.outputTokens)} out${saved}`;
+  const saved = counts.reused > 0 ? `; saved by reuse: ${formatSavedTokens(usage)}` : '';
+  return `${formatTokensOf(usage)}${saved}`;
 }
 
 function describeCost(usage: Usage, counts: Counts): string {

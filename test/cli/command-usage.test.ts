@@ -1,5 +1,6 @@
 /** What a program tells of its usage: lines add up, and one that is not understood is said once and taken for no number. */
 import { expect, it } from 'vitest';
+import { runWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { workflow } from './cli-kit.js';
 import { run } from './support/runs.js';
@@ -44,6 +45,19 @@ it('B-062 neither does one that tells no output tokens: the empty text is the an
   const ended = await run(project, ['flow.js', ...agent.flags]);
   expect([ended.code, ended.result]).toEqual([0, ['', '']]);
   expect(agent.started()).toHaveLength(2);
+});
+
+it('tokens that no agent told read unknown wherever a person sees them, not 0', async () => {
+  const project = makeProject({ files: { 'flow.js': TWO } });
+  const agent = makeShellAgent(project);
+  const first = await run(project, ['flow.js', ...agent.flags]);
+  expect(first.stderr).toMatch(/^ +tokens +unknown$/m);
+  expect((await runWf(['show', first.id], { project })).stdout).toMatch(/^tokens +unknown, cost unknown$/m);
+  expect((await runWf(['ls'], { project })).stdout).toMatch(/ 2 +0 +0 +0 +unknown +unknown /);
+  const plan = await runWf(['plan', '--resume-from', first.id], { project });
+  expect(plan.stdout).toMatch(/^saved: tokens unknown, cost unknown$/m);
+  const again = await run(project, ['--resume-from', first.id]);
+  expect(again.stderr).toMatch(/^ +tokens +0 in, 0 out; saved by reuse: unknown$/m);
 });
 
 it('a secret in a usage line that is not understood is masked, wherever in the line it lies', async () => {

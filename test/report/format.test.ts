@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { formatCount, formatDuration, formatTokens, formatUsd, plural } from '../../src/report/format.js';
+import {
+  formatCount,
+  formatDuration,
+  formatSavedTokens,
+  formatTokens,
+  formatTokensOf,
+  formatUsd,
+  plural,
+} from '../../src/report/format.js';
 
 describe('format', () => {
   test.each([
@@ -36,6 +44,19 @@ describe('format', () => {
       '$0.50',
       '$1234.57',
     ]);
+  });
+
+  test('tokens that nobody told are unknown, not 0; where nobody was asked, 0 is known', () => {
+    const told = (inputTokens: number, outputTokens: number, usd: number | null): string =>
+      formatTokensOf({ inputTokens, outputTokens, usd });
+    expect([told(0, 0, null), told(0, 0, 0), told(7, 0, null), told(0, 0, 0.01)]).toEqual([
+      'unknown',
+      '0 in, 0 out',
+      '7 in, 0 out',
+      '0 in, 0 out',
+    ]);
+    expect(formatSavedTokens({ savedOutputTokens: 0, savedUsd: null })).toBe('unknown');
+    expect(formatSavedTokens({ savedOutputTokens: 21_000, savedUsd: null })).toBe('21.0k out');
   });
 
   test('words follow their number', () => {

@@ -36,7 +36,7 @@ Run completed in 9.0 s: 3 of 3 calls gave an answer.
   run      ${RUN} (survey, backend command)
   result   stdout, also in ${FOLDER}/state.json
   calls    3: 3 ok; 0 reused, 3 executed
-  tokens   0 in, 0 out
+  tokens   unknown
   cost     unknown
 `);
   });
@@ -61,7 +61,7 @@ Run completed in 9.0 s, but 2 of 10 calls gave no answer.
   calls    10: 8 ok, 2 failed; 0 reused, 10 executed
       failed #4 item 4: WF_SCHEMA_UNMET: no valid answer after 3 tries
       failed #9 item 9: WF_SCHEMA_UNMET: no valid answer after 3 tries
-  tokens   0 in, 0 out
+  tokens   unknown
   cost     unknown
   go on    wf run --resume-from ${RUN}
 `);
@@ -109,7 +109,7 @@ Run failed after 9.0 s.
         |       ^
   result   none; the outcome is in ${FOLDER}/state.json
   calls    0; 0 reused, 0 executed
-  tokens   0 in, 0 out
+  tokens   unknown
   cost     unknown
 `);
   });

@@ -1,5 +1,5 @@
 import { listWorkflowRuns, type RunSummary } from '../../index.js';
-import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
+import { areTokensTold, formatDuration, formatTokens, formatUsd } from '../../report/format.js';
 import { cleanLine } from '../../report/clean-line.js';
 import { RUN_STATUSES } from '../../shared/outcome.js';
 import { readChoice, readCount } from '../../shared/read-values.js';
@@ -47,7 +47,7 @@ function makeTable(runs: readonly RunSummary[], now: number): string {
     String(run.counts.reused),
     String(run.counts.failed),
     String(run.counts.noResult),
-    formatTokens(run.usage.outputTokens),
+    areTokensTold(run.usage) ? formatTokens(run.usage.outputTokens) : 'unknown',
     formatUsd(run.usage.usd),
     Number.isNaN(Date.parse(run.startedAt)) ? '-' : formatDuration(Math.max(0, now - Date.parse(run.startedAt))),
   ]);

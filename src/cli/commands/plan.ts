@@ -1,6 +1,6 @@
 import { planResume } from '../../index.js';
 import { cleanLine } from '../../report/clean-line.js';
-import { formatTokens, formatUsd } from '../../report/format.js';
+import { formatSavedTokens, formatUsd } from '../../report/format.js';
 import { leaveOnSignals } from '../handle-signals.js';
 import { type RunFlags, readRunOptions } from '../run-options.js';
 
@@ -20,7 +20,7 @@ export async function plan(
   const later = found.live > 0 ? 'what these lead to is known only once they ran' : 'what comes after is not known yet';
   const rest = found.complete ? '' : `; ${later}`;
   let text = `${found.hits} reused, ${found.live} to run first, ${found.unreached} recorded and not asked for yet${rest}\n`;
-  text += `saved: ${formatTokens(found.savedOutputTokens)} output tokens, ${formatUsd(found.savedUsd)}\n`;
+  if (found.hits > 0) text += `saved: tokens ${formatSavedTokens(found)}, cost ${formatUsd(found.savedUsd)}\n`;
   for (const call of found.calls) {
     if (call.decision === 'hit' && found.hits > 20) continue;
     text += `  ${`#${call.n}`.padEnd(6)} ${call.decision.padEnd(5)} ${cleanLine(call.label, 60).padEnd(30)} ${cleanLine(call.reason, 300)}\n`;

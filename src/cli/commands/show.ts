@@ -2,7 +2,7 @@ import { type CallDetail, findCall, type RunView, readWorkflowRun } from '../../
 import { cleanLine } from '../../report/clean-line.js';
 import { describeWorktree } from '../../report/describe-event.js';
 import { describeReset } from '../../report/describe-reset.js';
-import { formatDuration, formatTokens, formatUsd } from '../../report/format.js';
+import { formatDuration, formatTokensOf, formatUsd } from '../../report/format.js';
 
 /** `wf show`: what is recorded of a run, and no more than that. */
 export async function show(
@@ -29,10 +29,7 @@ function describeRun(run: RunView): string {
     text += row('ended', `${run.endedAt} (${formatDuration(Date.parse(run.endedAt) - Date.parse(run.startedAt))})`);
   text += row('backend', `${run.backend || 'none'}${run.madeUp ? ' (answers are made up)' : ''}`);
   text += row('folder', run.folder);
-  text += row(
-    'tokens',
-    `${formatTokens(run.usage.inputTokens)} in, ${formatTokens(run.usage.outputTokens)} out, cost ${formatUsd(run.usage.usd)}`,
-  );
+  text += row('tokens', `${formatTokensOf(run.usage)}, cost ${formatUsd(run.usage.usd)}`);
   if (run.verdicts !== undefined) {
     const { execution, acceptance, postProcessing, delivery } = run.verdicts;
     text += row(
