@@ -12,6 +12,21 @@ const PAGES = [
     .map((file) => `docs/${file}`),
 ];
 
+/** Environment variables, which look like codes. */
+const VARIABLES = new Set(
+  'WF_BACKEND WF_MODEL WF_AI_SDK_PROVIDER WF_AI_SDK_BASE_URL WF_EFFORT WF_PERMISSION WF_CONCURRENCY WF_MAX_AGENTS WF_BUDGET WF_BUDGET_USD WF_MIN_FREE_MEM WF_TIMEOUT WF_IDLE_TIMEOUT WF_RETRIES WF_TURN_TIMEOUT WF_MEMORY WF_RUNS_DIR WF_RUN_ID WF_CALL_KEY WF_CALL_LABEL WF_CALL_PHASE WF_CALL_MODEL WF_CALL_EFFORT WF_CALL_PERMISSION WF_CALL_SCHEMA WF_ATTEMPT WF_SANDBOX_PERMISSION'.split(
+    ' ',
+  ),
+);
+
+/** Codes that the source uses and that decide no end: those of warnings and of `wf check`. */
+const FURTHER_CODES = new Set(
+  readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [...read(`src/${file}`).matchAll(/'(WF_[A-Z_]+)'/g)].map((match) => match[1] as string))
+    .filter((code) => !(code in ERROR_CODES) && !VARIABLES.has(code)),
+);
+
 describe('docs/errors.md', () => {
   const rows = [
     ...read('docs/errors.md').matchAll(/^\| <a id="(WF_\w+)"><\/a>`(WF_\w+)` \| (\d+) \| (.+) \| (.+) \|$/gm),
@@ -20,7 +35,15 @@ describe('docs/errors.md', () => {
   test('has one row with an anchor for each code, and none without a code', () => {
     expect(rows.map((row) => row.anchor).sort()).toEqual(Object.keys(ERROR_CODES).sort());
     for (const row of rows) expect(row.code).toBe(row.anchor);
-    expect(read('docs/errors.md').match(/<a id=/g)?.length).toBe(rows.length);
+  });
+
+  test('has a row for each code of a warning and of wf check, and none that the source does not use', () => {
+    const further = [
+      ...read('docs/errors.md').matchAll(/^\| <a id="(WF_\w+)"><\/a>`(WF_\w+)` \| (?!\d+ \|)(.+\.) \| (.+\.) \|$/gm),
+    ];
+    for (const [, anchor, code] of further) expect(code).toBe(anchor);
+    expect(further.map(([, code]) => code).sort()).toEqual([...FURTHER_CODES].sort());
+    expect(read('docs/errors.md').match(/<a id=/g)?.length).toBe(rows.length + further.length);
   });
 
   test('names the exit code of the table, a meaning and a remedy', () => {
@@ -52,7 +75,8 @@ describe('the other pages', () => {
       if (anchor !== undefined) expect(headings, `${page} → ${target}`).toContain(anchor);
     }
     for (const [code] of text.matchAll(/\bWF_[A-Z_]+\b/g)) {
-      if (!VARIABLES.has(code)) expect(Object.keys(ERROR_CODES), `${page}: ${code}`).toContain(code);
+      if (!VARIABLES.has(code))
+        expect([...Object.keys(ERROR_CODES), ...FURTHER_CODES], `${page}: ${code}`).toContain(code);
     }
   });
 
@@ -69,10 +93,3 @@ const slug = (heading: string): string =>
     .toLowerCase()
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
-
-/** Environment variables, which look like codes. */
-const VARIABLES = new Set(
-  'WF_BACKEND WF_MODEL WF_AI_SDK_PROVIDER WF_AI_SDK_BASE_URL WF_EFFORT WF_PERMISSION WF_CONCURRENCY WF_MAX_AGENTS WF_BUDGET WF_BUDGET_USD WF_MIN_FREE_MEM WF_TIMEOUT WF_IDLE_TIMEOUT WF_RETRIES WF_TURN_TIMEOUT WF_MEMORY WF_RUNS_DIR WF_RUN_ID WF_CALL_KEY WF_CALL_LABEL WF_CALL_PHASE WF_CALL_MODEL WF_CALL_EFFORT WF_CALL_PERMISSION WF_CALL_SCHEMA WF_ATTEMPT WF_SANDBOX_PERMISSION'.split(
-    ' ',
-  ),
-);
