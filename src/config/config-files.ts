@@ -15,7 +15,7 @@ export interface ConfigPlaces {
 export interface ConfigFile {
   /** Absolute. */
   path: string;
-  /** Where its relative paths start: the folder that holds `.claude`; of the user's file, the one that it lies in. */
+  /** Where its relative paths start: the folder that holds `.claude`; of `~/.config/wf/config.json`, the one that it lies in. */
   folder: string;
   /** For people: relative to the project root, or with `~`. */
   shown: string;
@@ -23,7 +23,7 @@ export interface ConfigFile {
 }
 
 /**
- * The files that are there, the one that wins first: `.claude/wf.json` from `cwd` up to `root`, then the user's.
+ * The files that are there, the one that wins first: `.claude/wf.json` from `cwd` up to `root`, then the user's two.
  *
  * @throws WfError `WF_CONFIG` for a file that cannot be read
  */
@@ -50,6 +50,8 @@ function listPaths({ cwd, root, home, env }: ConfigPlaces): Map<string, string> 
   const isInside = way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
   for (let folder = cwd; isInside && folder !== root; folder = dirname(folder)) paths.set(projectFile(folder), folder);
   paths.set(projectFile(root), root);
+  // Beside the user's workflows. Of a run in the home folder itself it is that of the project.
+  paths.set(projectFile(home), home);
   const base = env.XDG_CONFIG_HOME;
   // By its specification a relative one is to be ignored.
   const own = join(base !== undefined && isAbsolute(base) ? base : join(home, '.config'), 'wf');

@@ -96,7 +96,9 @@ export async function makeConfigSchema() {
       { error: 'takes one object' },
     )
     .partial()
-    .describe('Config of wf: .claude/wf.json of a project, or ~/.config/wf/config.json of a user.');
+    .describe(
+      'Config of wf: .claude/wf.json of a project, or ~/.claude/wf.json or ~/.config/wf/config.json of a user.',
+    );
 }
 
 export type ConfigSchema = Awaited<ReturnType<typeof makeConfigSchema>>;

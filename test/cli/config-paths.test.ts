@@ -48,3 +48,23 @@ it('of two configs each names programs from its own folder, and the user’s fro
     expect([name, ended.stdout]).toEqual([name, `${place} in sub\n`]);
   }
 });
+
+it('~/.claude/wf.json, beside the workflows of the user, counts after the project and before ~/.config', async () => {
+  const project = makeProject({ git: true, files: { 'flow.js': FLOW, '.claude/wf.json': '{ "retries": 1 }' } });
+  const home = join(project.home, '.claude');
+  mkdirSync(home, { recursive: true });
+  mkdirSync(join(project.home, '.config', 'wf'), { recursive: true });
+  writeFileSync(join(project.home, 'tool.sh'), TOOL);
+  chmodSync(join(project.home, 'tool.sh'), 0o755);
+  const backends = { command: { mine: { argv: ['./tool.sh', 'mine'] } } };
+  writeFileSync(join(home, 'wf.json'), JSON.stringify({ backend: 'mine', retries: 2, concurrency: 2, backends }));
+  const further = { backend: 'mock', retries: 3, concurrency: 3, maxAgents: 3 };
+  writeFileSync(join(project.home, '.config', 'wf', 'config.json'), JSON.stringify(further));
+  expect(await runWf(['run', 'flow.js'], { project })).toMatchObject({ code: 0, stdout: 'mine in project\n' });
+  const { options, settingSources } = JSON.parse(project.read(`.claude/workflow-runs/${newestRun(project)}/run.json`));
+  expect(options).toMatchObject({ retries: 1, concurrency: 2, maxAgents: 3 });
+  expect(settingSources.concurrency).toEqual({ from: 'config', place: '~/.claude/wf.json' });
+  // In the home folder itself the two are one file.
+  writeFileSync(join(project.home, 'flow.js'), FLOW);
+  expect(await runWf(['run', 'flow.js'], { project, cwd: project.home })).toMatchObject({ code: 0 });
+});

@@ -34,7 +34,9 @@ function expectDocumented(value: unknown, ...titles: string[]): void {
   expect.soft(missing, titles[0]).toEqual([]);
 }
 
-it('R9 --json of each verb, jsonl and json print nothing that docs/cli.md does not name', { timeout: 60_000 }, async () => {
+it('R9 --json of each verb, jsonl and json print nothing that docs/cli.md does not name', {
+  timeout: 60_000,
+}, async () => {
   const project = makeProject({
     files: {
       'flow.js': workflow(`phase('One')
