@@ -109,21 +109,27 @@ function countStarts(runs: Iterable<EarlierRun>): Map<string, { open: number; se
  */
 export function findForgotten(
   runs: Iterable<EarlierRun>,
-  recorded: readonly Pick<KeptResult, 'from' | 'key'>[],
+  recorded: readonly Pick<KeptResult, 'from' | 'key' | 'unstarted'>[],
 ): { runId: string; open: StartedCall[] }[] {
   const forgotten: { runId: string; open: StartedCall[] }[] = [];
   const later = createCounter();
   let isNewest = true;
+  /** Calls that a later, completed run asked for and had refused: how far they had come before is as open as it was. */
+  let refused: Counter | undefined;
   for (const { runId, started, isComplete } of runs) {
-    if (isComplete) break;
-    const lines = createCounter();
-    for (const { from, key } of recorded) if (from === runId) lines.add(key);
+    const own = recorded.filter(({ from }) => from === runId);
+    if (isComplete) {
+      if (!own.some(({ unstarted }) => unstarted)) break;
+      refused ??= createCounter(own.filter(({ unstarted }) => unstarted));
+    }
+    const lines = createCounter(own.filter(({ unstarted }) => !unstarted));
     for (const { key, settled } of started()) if (settled) lines.take(key);
     // Of equal calls each line, and each later start, stands for one. Without its key none can be told from those.
     const open = started().filter(
       ({ key, settled }) => !settled && key !== undefined && !lines.take(key) && !later.take(key),
     );
-    if (open.length > 0 && !isNewest) forgotten.push({ runId, open });
+    const told = isNewest || isComplete ? [] : open.filter(({ key }) => refused?.take(key) ?? true);
+    if (told.length > 0) forgotten.push({ runId, open: told });
     isNewest = false;
     for (const { key } of started()) later.add(key);
   }
@@ -136,10 +142,12 @@ interface Counter {
   take(key: string | undefined): boolean;
 }
 
-function createCounter(): Counter {
+function createCounter(of: readonly { key: string }[] = []): Counter {
   const counts = new Map<string | undefined, number>();
+  const add = (key: string | undefined): void => void counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const { key } of of) add(key);
   return {
-    add: (key) => void counts.set(key, (counts.get(key) ?? 0) + 1),
+    add,
     take(key) {
       const count = counts.get(key) ?? 0;
       if (count > 0) counts.set(key, count - 1);

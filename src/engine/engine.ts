@@ -219,7 +219,7 @@ export class Engine {
   #start(): void {
     const { sandbox, argsJson, carried } = this.#o;
     const { answers, failures } = this.#lines;
-    for (const line of failures) if (line.kind === 'failed') this.#runner.countFailure(line.key, line.path, line.nth);
+    for (const line of failures) this.#runner.countFailure(line.key, line.path, line.nth);
     for (const line of answers) this.#kept.set(line.kept, line);
     sandbox.send(makeStartHead(this.#o, this.#lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
     if (carried === undefined || answers.length === 0) return;

@@ -6,6 +6,7 @@ import type { DownHead, ScriptForSandbox, TimerRow } from './sandbox/frames.js';
 
 export interface SortedLines {
   answers: KeptResult[];
+  /** Of calls that an agent was started for: what is asked next under such a call's key is new work. */
   failures: KeptResult[];
   /** Answers that no call of this run may have, as a run of the chain went past them: `--match prefix`. */
   passed: KeptResult[];
@@ -23,7 +24,9 @@ export function sortCarried(
   for (const line of carried?.lines ?? []) {
     if (line.type === 'timer') sorted.timers.push([line.kept, line.n, line.ms, line.path]);
     else if (line.type === 'script') sorted.scripts.set(line.name, { source: line.source, path: line.path });
-    else if (line.kind !== 'ok') sorted.failures.push(line);
+    else if (line.kind !== 'ok') {
+      if (line.kind === 'failed' && !line.unstarted) sorted.failures.push(line);
+    }
     // What an earlier run asked anew stands in front of it, and may have left other files than it was made from.
     else if (!line.madeUp || madeUpBackend)
       (line.passed && match === 'prefix' ? sorted.passed : sorted.answers).push(line);

@@ -124,6 +124,10 @@ export const entrySchema = z.discriminatedUnion('type', [
 ]);
 
 export type ResultEntry = z.infer<typeof resultEntrySchema>;
+/** A ceiling refused the call, or a person skipped it, before any agent was started for it. */
+export const isUnstarted = ({ kind, attempts }: Pick<ResultEntry, 'kind' | 'attempts'>): boolean =>
+  kind !== 'ok' && attempts === 0;
+
 export type HitEntry = z.infer<typeof hitEntrySchema>;
 export type TimerEntry = z.infer<typeof timerEntrySchema>;
 export type ScriptEntry = z.infer<typeof scriptEntrySchema>;
