@@ -139,21 +139,29 @@ function summarise(folder: string, run: Run, state: State, isOwnerAlive: boolean
   const outcome = state.kind === 'ok' ? inState : {};
   // The outcome goes first when it is valid; what is left of one that is not goes last.
   const text = (name: string): string | undefined => firstFit(z.string(), outcome[name], inRun[name], inState[name]);
+  const status = judgeStatus(inRun, inState, state.kind === 'ok', isOwnerAlive);
+  const counts = firstFit(countsSchema, outcome.counts, inProgress.counts, inState.counts) ?? emptyCounts();
   return {
     runId: basename(folder),
     workflow: text('workflow') ?? 'unknown',
-    status: judgeStatus(inRun, inState, state.kind === 'ok', isOwnerAlive),
+    status,
     startedAt: firstFit(timeSchema, outcome.startedAt, inRun.startedAt, inState.startedAt) ?? folderTime(folder),
     endedAt: firstFit(timeSchema, outcome.endedAt, inRun.endedAt, inState.endedAt) ?? null,
     resumedFrom: text('resumedFrom') ?? firstFit(z.string(), asFields(inRun.lineage).resumedFrom) ?? null,
     backend: text('backend') ?? firstFit(z.string(), asFields(inRun.options).backend) ?? 'unknown',
-    counts: firstFit(countsSchema, outcome.counts, inProgress.counts, inState.counts) ?? emptyCounts(),
+    counts: status === 'running' ? counts : closeCounts(counts),
     usage: firstFit(usageSchema, outcome.usage, inProgress.usage, inState.usage) ?? emptyUsage(),
     folder,
     phase: firstFit(z.string(), inProgress.phase) ?? null,
     madeUp: firstFit(z.boolean(), outcome.madeUp, inRun.madeUp, inState.madeUp) ?? false,
     scriptSha256: firstFit(z.string(), asFields(inRun.script).sha256) ?? null,
   };
+}
+
+/** A call that was open when its owner was last seen has no result recorded once nobody is left to record one. */
+function closeCounts(counts: Counts): Counts {
+  const { calls, ok, failed, recovered, skipped, abandoned } = counts;
+  return { ...counts, noResult: Math.max(counts.noResult, calls - ok - failed - recovered - skipped - abandoned) };
 }
 
 function judgeStatus(inRun: Fields, inState: Fields, isOutcomeValid: boolean, isOwnerAlive: boolean): RunStatus {

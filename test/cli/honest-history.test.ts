@@ -8,6 +8,7 @@ import { waitForJournalLines } from '../support/journal.js';
 import { isAlive, readProcess } from '../support/processes.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
+import { waitFor } from '../support/wait.js';
 import { MOCK, newestRun, P3, readState, THREE, workflow } from './cli-kit.js';
 import { copyProject, killRun, killWithGuard, listRuns, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
@@ -69,6 +70,8 @@ it('H6 H7 H8: of a killed run no command says that it is running, stopped or fai
   await waitForJournalLines(project, 1);
   const id = newestRun(project);
   expect((await show(project, id)).status).toBe('running');
+  const record = join(project.runDir(id), 'run.json');
+  await waitFor('the heartbeat to know B', () => JSON.parse(readFileSync(record, 'utf8')).progress.counts.calls === 2);
   await killWithGuard(project, wf, id);
   // Its agent lives on: that is no sign of life of the run.
   expect(isAlive(pid)).toBe(true);
@@ -79,7 +82,8 @@ it('H6 H7 H8: of a killed run no command says that it is running, stopped or fai
     texts.push(stdout.replaceAll(/^RUN .*$|^.*agent process \d+ is alive.*$/gm, ''));
   }
   for (const text of texts) expect(text).not.toMatch(/\b(running|failed|cancelled|stopped|never|not run)\b/i);
-  expect(texts[0]).toMatch(/interrupted/);
+  expect(texts[0]).toMatch(/interrupted +- +1 +0 +0 +1 /);
+  expect(await listRuns(project)).toMatchObject([{ status: 'interrupted', counts: { calls: 2, ok: 1, noResult: 1 } }]);
   expect(texts[1]).toContain('interrupted (no end is recorded and its owner was not seen to live)');
   expect(texts[1]).toMatch(/#2 +B +no result recorded/);
   expect(await show(project, id)).toMatchObject({

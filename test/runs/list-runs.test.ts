@@ -45,6 +45,14 @@ describe('status of a run, from its records', () => {
     expect(damaged).toMatchObject({ status: 'failed', counts: { calls: 5 }, damaged: 'state.json is empty' });
   });
 
+  it('H7 calls that were open when the owner was last seen have no result recorded once it is gone', () => {
+    const countsOf = (owner: ReturnType<typeof describeOwner> | null) =>
+      observeRun(plantRun(tempFolder(), { record: sampleRecord({ owner, status: 'running', progress }) })).summary
+        .counts;
+    expect(countsOf(describeOwner())).toEqual(progress.counts);
+    expect(countsOf(deadOwner())).toEqual({ ...progress.counts, noResult: 3 });
+  });
+
   it('B-050 shows who holds it and the last sign of life', () => {
     const owner = describeOwner();
     const { summary } = observeRun(plantRun(tempFolder(), { record: sampleRecord({ owner, progress }) }));
