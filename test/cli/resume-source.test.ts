@@ -8,7 +8,7 @@ import { journalFile } from '../support/journal.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
-import { S3 } from './cli-kit.js';
+import { MOCK, newestRun, S3 } from './cli-kit.js';
 import { copyProject, killRun, linesOf, listRuns, run, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
@@ -202,4 +202,18 @@ it('J13 a run that was killed before it had taken over its source is resumed fro
   expect(third.state.counts).toMatchObject({ reused: 3, executed: 0 });
   expect(third.stderr).toContain(`the journal of ${first.id} is used`);
   expect(agent.started()).toHaveLength(3);
+});
+
+it('R13 a resume whose start folder is gone is refused with place and remedy, and goes on once it is there again', async () => {
+  const project = makeProject({ git: true, files: { 'flow.js': S3, 'deep/er/.keep': '' } });
+  const cwd = project.path('deep/er');
+  await runWf(['run', '../../flow.js', ...MOCK], { project, cwd });
+  const id = newestRun(project);
+  rmSync(cwd, { recursive: true });
+  const refused = await runWf(['run', '--resume-from', id], { project });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toMatch(new RegExp(`^wf: WF_FOLDER_MISSING: Run ${id} .*deep/er.*\n {2}→ .*${cwd}.*\n$`));
+  expect(project.runIds()).toEqual([id]);
+  mkdirSync(cwd);
+  expect(await runWf(['run', '--resume-from', id], { project })).toMatchObject({ code: 0 });
 });

@@ -136,6 +136,23 @@ describe('reporters', () => {
     expect(readJsonLines(project.read('out/events.jsonl')).at(-1)).toMatchObject({ type: 'run.finished' });
   });
 
+  it('github: annotations on stderr, and the end as markdown behind what stands in the file of GITHUB_STEP_SUMMARY', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE, 'step.md': '# Before\n' } });
+    const backend = makeFakeBackend(project, { rules: { B: { fail: 1 } } });
+    const env = { GITHUB_ACTIONS: 'true', CI: 'true', GITHUB_STEP_SUMMARY: project.path('step.md') };
+    const { code, stderr } = await runWf(['run', 'flow.js', '--reporter', 'github', ...backend.flags], {
+      project,
+      env,
+    });
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^::(error|warning) .*title=.*B.*::.*WF_AGENT_FAILED/m);
+    expect(project.read('step.md')).toMatch(
+      new RegExp(
+        `^# Before\\n[\\s\\S]*completed[\\s\\S]*WF_AGENT_FAILED[\\s\\S]*wf run --resume-from ${newestRun(project)}`,
+      ),
+    );
+  });
+
   it.each([
     ['never under NO_COLOR, whatever FORCE_COLOR says', { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
     ['never without a terminal', { NO_COLOR: undefined }, false],
