@@ -104,8 +104,8 @@ function warnOfCutOff(
   warn: (message: string) => void,
 ): void {
   const [source] = lineage;
-  // A call that it refused for a ceiling may have been cut off before.
-  if (source === undefined || (source.isClean && !results.some(({ unstarted }) => unstarted))) return;
+  // A call that it refused for a ceiling, or made an answer up for, may have been cut off before.
+  if (source === undefined || (source.isClean && !results.some(({ askedNobody }) => askedNobody))) return;
   const recorded = new Set(results.map((result) => `${result.n} ${result.key}`));
   const cutOff = source.started().filter((call) => !call.settled && !recorded.has(`${call.n} ${call.key}`));
   if (cutOff.length > 0) warn(describeCutOff(cutOff, 'the source run'));

@@ -17,6 +17,8 @@ export interface EarlierRun {
   isClean: boolean;
   /** The script came to its end in it: what was open then was awaited by nobody. */
   isComplete: boolean;
+  /** On `mock`: what it asked was asked of nobody. */
+  isMadeUp: boolean;
 }
 
 /** Reads a run only when it is asked for, and once, however often it is gone through: a chain of killed runs is long. */
@@ -57,6 +59,7 @@ function* readLineage(
         return started;
       },
       isComplete: end !== undefined,
+      isMadeUp: run.kind === 'ok' && run.record.madeUp,
       isClean: end !== undefined && end.noResult === 0 && end.abandoned === 0,
     };
     at = parent === null || seen.has(parent) ? undefined : findEarlierFolder(parent, runsFolders);
@@ -109,20 +112,24 @@ function countStarts(runs: Iterable<EarlierRun>): Map<string, { open: number; se
  */
 export function findForgotten(
   runs: Iterable<EarlierRun>,
-  recorded: readonly Pick<KeptResult, 'from' | 'key' | 'unstarted'>[],
+  recorded: readonly Pick<KeptResult, 'from' | 'key' | 'askedNobody'>[],
 ): { runId: string; open: StartedCall[] }[] {
   const forgotten: { runId: string; open: StartedCall[] }[] = [];
   const later = createCounter();
   let isNewest = true;
   /** Calls that a later, completed run asked for and had refused: how far they had come before is as open as it was. */
   let refused: Counter | undefined;
-  for (const { runId, started, isComplete } of runs) {
+  for (const { runId, started, isComplete, isMadeUp } of runs) {
+    if (isMadeUp) {
+      isNewest = false;
+      continue;
+    }
     const own = recorded.filter(({ from }) => from === runId);
     if (isComplete) {
-      if (!own.some(({ unstarted }) => unstarted)) break;
-      refused ??= createCounter(own.filter(({ unstarted }) => unstarted));
+      if (!own.some(({ askedNobody }) => askedNobody)) break;
+      refused ??= createCounter(own.filter(({ askedNobody }) => askedNobody));
     }
-    const lines = createCounter(own.filter(({ unstarted }) => !unstarted));
+    const lines = createCounter(own.filter(({ askedNobody }) => !askedNobody));
     for (const { key, settled } of started()) if (settled) lines.take(key);
     // Of equal calls each line, and each later start, stands for one. Without its key none can be told from those.
     const open = started().filter(

@@ -25,7 +25,7 @@ export function sortCarried(
     if (line.type === 'timer') sorted.timers.push([line.kept, line.n, line.ms, line.path]);
     else if (line.type === 'script') sorted.scripts.set(line.name, { source: line.source, path: line.path });
     else if (line.kind !== 'ok') {
-      if (line.kind === 'failed' && !line.unstarted) sorted.failures.push(line);
+      if (line.kind === 'failed' && !line.askedNobody) sorted.failures.push(line);
     }
     // What an earlier run asked anew stands in front of it, and may have left other files than it was made from.
     else if (!line.madeUp || madeUpBackend)

@@ -6,7 +6,7 @@
 import { answerPlace, restAfterKind } from './canonical-line.js';
 import { type Candidate, collectCandidates } from './collect-candidates.js';
 import { resultText, scriptText, timerText } from './encode.js';
-import { isUnstarted, type ResultEntry } from './entry.js';
+import { hasAskedNobody, type ResultEntry } from './entry.js';
 import { createLineBatch, type DecodedLine, decodeLine, type LineBatch, parseWholeLine, resultHeader } from './line.js';
 import { type HeaderOf, type JournalDamage, readResultAt } from './read-journal.js';
 import type { JournalSource, JournalStore } from './store.js';
@@ -45,8 +45,8 @@ export interface KeptResult {
   lineLength: number;
   /** It was delivered in the source run. */
   delivered: boolean;
-  /** No agent was started for it: a ceiling refused the call, or a person skipped it in the queue. */
-  unstarted?: true;
+  /** No agent did anything for it: refused by a ceiling, skipped in the queue, or made up. */
+  askedNobody?: true;
   /** A run of the chain made outcomes of its own and never came to ask for it. */
   passed?: true;
 }
@@ -172,7 +172,7 @@ function copyResult(
     lineOffset: candidate.offset,
     lineLength: candidate.length,
     delivered: candidate.place !== undefined,
-    ...(isUnstarted(header) ? { unstarted: true } : {}),
+    ...(hasAskedNobody(header) ? { askedNobody: true } : {}),
     ...passed,
   };
 }

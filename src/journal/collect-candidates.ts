@@ -1,6 +1,6 @@
 /** What of a journal can be taken over, and in which order: delivered lines by place first, then those that were only kept. */
 import { isCanonical } from './canonical-line.js';
-import { type HitEntry, isUnstarted, type ResultEntry, type ScriptEntry, type TimerEntry } from './entry.js';
+import { type HitEntry, hasAskedNobody, type ResultEntry, type ScriptEntry, type TimerEntry } from './entry.js';
 import { findDeepFault } from './line-depth.js';
 import { type BadLine, type HeaderOf, type JournalDamage, type ScannedLine, scanJournal } from './read-journal.js';
 import type { JournalSource } from './store.js';
@@ -65,7 +65,7 @@ export function collectCandidates(source: JournalSource): { candidates: Candidat
     if (line.type === 'result') {
       // A line that stands twice counts once. Two lines of one place are two answers: journals that somebody put together.
       const { seq, kept, key, from } = line.header;
-      hasOwn ||= from === undefined && !isUnstarted(line.header);
+      hasOwn ||= from === undefined && !hasAskedNobody(line.header);
       const place = seq !== undefined ? `s${seq}` : kept !== undefined ? `k${kept}` : `o${line.offset}`;
       const id = `${place} ${line.decoded.sum}`;
       if (results.has(id)) continue;

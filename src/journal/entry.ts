@@ -124,9 +124,12 @@ export const entrySchema = z.discriminatedUnion('type', [
 ]);
 
 export type ResultEntry = z.infer<typeof resultEntrySchema>;
-/** A ceiling refused the call, or a person skipped it, before any agent was started for it. */
-export const isUnstarted = ({ kind, attempts }: Pick<ResultEntry, 'kind' | 'attempts'>): boolean =>
-  kind !== 'ok' && attempts === 0;
+/** No agent did anything for it: a ceiling refused the call, a person skipped it in the queue, or `mock` made its outcome up. */
+export const hasAskedNobody = ({
+  kind,
+  attempts,
+  madeUp,
+}: Pick<ResultEntry, 'kind' | 'attempts' | 'madeUp'>): boolean => madeUp === true || (kind !== 'ok' && attempts === 0);
 
 export type HitEntry = z.infer<typeof hitEntrySchema>;
 export type TimerEntry = z.infer<typeof timerEntrySchema>;

@@ -1,4 +1,4 @@
-/** Calls that a ceiling refused before any agent was started for them: on record as failed, and not an outcome of their work. */
+/** Calls on record for which no agent did anything: refused by a ceiling, or made up. That is no outcome of their work. */
 import { expect, it } from 'vitest';
 import { waitForJournalLines } from '../support/journal.js';
 import { startWf } from '../support/run-wf.js';
@@ -55,4 +55,22 @@ return out`);
   project.write('flow.js', steps('B'));
   const back = await run(project, ['flow.js', '--resume-from', refused.id]);
   expect(back.state.counts).toMatchObject({ reused: 3, executed: 0 });
+});
+
+it('X4 R12 nor is what mock made up: the call keeps its key, its first start is named, and no answer becomes stale', async () => {
+  const project = makeProject({
+    files: { 'flow.js': FAN, 'rules.json': '[{ "when": { "label": "C" }, "error": "failed" }]' },
+  });
+  const agent = makeShellAgent(project, { C: { gate: 'held' } });
+  const first = startWf(['run', 'flow.js', '--concurrency', '3', ...agent.flags], { project });
+  await waitForJournalLines(project, 2);
+  await agent.waitForStarts(3);
+  const killed = await killRun(first);
+  agent.openAllGates();
+  const tried = await run(project, ['--resume-from', killed, '--backend', 'mock', '--mock', 'rules.json']);
+  expect(tried.state.counts).toMatchObject({ reused: 2, failed: 1 });
+  const third = await run(project, ['--resume-from', tried.id, ...agent.flags, '--match', 'prefix']);
+  expect(third.state.counts).toMatchObject({ reused: 2, executed: 1 });
+  expect(third.stderr).toMatch(new RegExp(`1 call of run ${killed}.* has no result recorded: #3 C\\.`));
+  expect(new Set(keysOf(agent, 'C')).size).toBe(1);
 });
