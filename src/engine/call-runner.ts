@@ -146,8 +146,7 @@ export function createCallRunner(options: EngineOptions, { tell, onAttempt, repo
       tellUnenforced(backend, call);
       call.backend = { name: backend.name, madeUp: backend.capabilities.madeUp === true };
       const cwd = resolveInside(options, given?.cwd);
-      if (cwd === undefined)
-        return refuseCall('WF_AGENT_OPTIONS', `option cwd leaves the project: ${JSON.stringify(given?.cwd)}.`);
+      if (cwd === undefined) return refuseCall('WF_AGENT_OPTIONS', 'agent(): option cwd leaves the project.');
       const { named, model } = findModel(call, backend);
       if (named !== undefined && model === undefined) return refuseAllCalls(wordAlias(named, backend.name));
       const request = makeRequest(call, cwd, model);

@@ -171,4 +171,14 @@ describe('what a script may name', () => {
     expect(run.stdout).toContain('leaves the project');
     expect(run.stdout).not.toContain('host');
   });
+
+  it('C092 a cwd that leaves the project is refused in words that are the same on every machine', async () => {
+    const project = makeWith({
+      'flow.js': workflow(
+        'return (await Promise.all(["..", "/"].map((cwd) => agent.settled("x", { cwd })))).map((told) => told.cause.message)',
+      ),
+    });
+    const run = await runWf(['run', 'flow.js', '--command', './agent.sh'], { project });
+    expect(JSON.parse(run.stdout)).toEqual(Array(2).fill('agent(): option cwd leaves the project.'));
+  });
 });
