@@ -124,12 +124,19 @@ export const entrySchema = z.discriminatedUnion('type', [
 ]);
 
 export type ResultEntry = z.infer<typeof resultEntrySchema>;
-/** No agent did anything for it: a ceiling refused the call, a person skipped it in the queue, or `mock` made its outcome up. */
-export const hasAskedNobody = ({
+/**
+ * No agent did anything for it: a ceiling refused the call, a person skipped it in the queue, its first attempt got no
+ * worktree, or `mock` made its outcome up.
+ */
+export function hasAskedNobody({
   kind,
   attempts,
+  error,
   madeUp,
-}: Pick<ResultEntry, 'kind' | 'attempts' | 'madeUp'>): boolean => madeUp === true || (kind !== 'ok' && attempts === 0);
+}: Pick<ResultEntry, 'kind' | 'attempts' | 'error' | 'madeUp'>): boolean {
+  if (madeUp === true) return true;
+  return kind !== 'ok' && (attempts === 0 || (attempts === 1 && error?.code === 'WF_WORKTREE'));
+}
 
 export type HitEntry = z.infer<typeof hitEntrySchema>;
 export type TimerEntry = z.infer<typeof timerEntrySchema>;
