@@ -1,7 +1,9 @@
 /** Worktrees that calls have left, with what is known of their runs: which are in use, which are kept work, which nobody needs. */
-import { type FoundTrash, listTrash, removeTrash } from '../agents/worktree/found-trash.js';
+import { type FoundTrash, judgeTrash, listTrash, removeTrash } from '../agents/worktree/found-trash.js';
 import { type FoundWorktree, judgeFound, listWorktrees, removeFound } from '../agents/worktree/found-worktrees.js';
 import { blocksGit } from '../agents/worktree/half-made.js';
+import { type Home, openHome } from '../agents/worktree/home-repository.js';
+import type { Verdict } from '../agents/worktree/judge-worktree.js';
 import { ownerState } from '../runs/owner.js';
 import { ownerSchema } from '../runs/records.js';
 import { observeRun } from '../runs/run-status.js';
@@ -10,25 +12,28 @@ import { isProcessAlive } from '../shared/process-info.js';
 import { findLeftProcesses, readStartedProcesses } from '../runs/started-processes.js';
 import { findPlaces, type Places } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
-import { findWorktreesFolder } from './worktrees-folder.js';
+import { findMainRoot, findWorktreesFolder } from './worktrees-folder.js';
 import { statIfThere } from '../shared/stat-if-there.js';
 
 /** One worktree of a call, or what is left of one. */
 export interface LeftWorktree {
   /** Absolute. */
   path: string;
+  /** `null`: it is not known, or not in the repository of this project. */
   branch: string | null;
   runId: string;
   /** Number of the call in its run; 0 for what was being removed. */
   n: number;
   /**
-   * `in-use`: its run goes on, or may go on where it cannot be seen · `unchanged`: nothing is in it, and nobody needs it ·
-   * `changed`: there is, or there may be, work in it.
+   * `in-use`: its run goes on, or may go on where it cannot be seen, or `doubt` names processes that are in it ·
+   * `unchanged`: nothing is in it, and nobody needs it · `changed`: there is, or there may be, work in it.
    */
   state: 'in-use' | 'unchanged' | 'changed';
   fileCount: number;
   commits: number;
   doubt?: string;
+  /** It is another project's, or a copy of such a one: `sweep()` leaves it alone. */
+  isForeign?: true;
   /** Removes an unchanged one after having looked once more. Throws with the reason where it stays. */
   sweep(): Promise<void>;
 }
@@ -40,7 +45,7 @@ const LOOKS_AT_ONCE = 4;
 
 type Where = Pick<Places, 'root' | 'env' | 'readFolders'>;
 /** One look: what one worktree has waited for in vain is not waited for at the next. */
-type Look = Where & { outlasted: Set<string> };
+type Look = Where & { outlasted: Set<string>; home: Home };
 
 /**
  * The worktrees of a project's calls that are on the disk, by path; first those that keep git from its work. Only what our own names name is looked at. Nothing is
@@ -61,14 +66,14 @@ export async function findLeftWorktrees(
 /** The same where the places are known. */
 export async function lookForWorktrees({ root, env, readFolders }: Where, now: number): Promise<LeftWorktree[]> {
   const folder = findWorktreesFolder(root);
-  const look = { root, env, readFolders, outlasted: new Set<string>() };
-  const listed = listWorktrees(folder);
+  const outlasted = new Set<string>();
+  const look = { root, env, readFolders, outlasted, home: await openHome({ env, outlasted }, findMainRoot(root)) };
+  const listed = listWorktrees(folder, look.home);
   const blocking = new Set(listed.filter(isBlocking).map(({ path }) => path));
   const found = await mapFew(listed, (one) => describe(look, one, now));
+  const trash = await mapFew(listTrash(folder), (one) => describeTrash(look, one, now));
   const order = ({ path }: LeftWorktree): string => `${blocking.has(path) ? 0 : 1}${path}`;
-  return [...found, ...listTrash(folder).flatMap((one) => describeTrash(look, one, now))].sort((a, b) =>
-    order(a) < order(b) ? -1 : 1,
-  );
+  return [...found, ...trash.flat()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
 /** With hundreds of git commands at once each would run into its time limit. */
@@ -83,43 +88,46 @@ async function mapFew<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
 }
 
 /** While it is there, no other can be removed. */
-const isBlocking = ({ gitDir }: FoundWorktree): boolean => gitDir !== undefined && blocksGit(gitDir);
+const isBlocking = ({ gitDir, foreign }: FoundWorktree): boolean =>
+  gitDir !== undefined && foreign === undefined && blocksGit(gitDir);
 
 async function describe(where: Look, found: FoundWorktree, now: number): Promise<LeftWorktree> {
-  const { path, branch, runId, n } = found;
-  const about = { path, branch, runId, n, fileCount: 0, commits: 0 };
+  const { path, runId, n, foreign } = found;
+  const branch = foreign === undefined ? found.branch : null;
+  const about = { path, branch, runId, n, fileCount: 0, commits: 0, ...(foreign && { isForeign: true as const }) };
   const sweep = async (): Promise<void> => {
     if (isInUse(where, found, Date.now())) throw new Error('its run goes on');
-    const reason = await removeFound(where, found);
+    const reason = await removeFound(where, where.home, found);
     if (reason !== undefined) throw new Error(reason);
   };
   if (isInUse(where, found, now)) return { ...about, state: 'in-use', sweep };
-  const verdict = await judgeFound(where, found);
-  if (!verdict.changed) {
-    const doubt = 'git was killed while it made it, and fails in the whole repository until it is gone';
-    return { ...about, state: 'unchanged', ...(isBlocking(found) ? { doubt } : {}), sweep };
-  }
-  const { files, commits, doubt } = verdict;
-  return {
-    ...about,
-    state: 'changed',
-    fileCount: files.length,
-    commits,
-    ...(doubt === undefined ? {} : { doubt }),
-    sweep,
-  };
+  const verdict = await judgeFound(where, where.home, found);
+  if (verdict.changed) return { ...about, ...tellKept(verdict), sweep };
+  const doubt = 'git was killed while it made it, and fails in the whole repository until it is gone';
+  return { ...about, state: 'unchanged', ...(isBlocking(found) ? { doubt } : {}), sweep };
 }
 
-function describeTrash(where: Look, trash: FoundTrash, now: number): LeftWorktree[] {
+type Kept = Pick<LeftWorktree, 'state' | 'fileCount' | 'commits' | 'doubt'>;
+
+const tellKept = ({ files, commits, doubt, inUse }: Verdict & { changed: true }): Kept => ({
+  state: inUse ? 'in-use' : 'changed',
+  fileCount: files.length,
+  commits,
+  ...(doubt === undefined ? {} : { doubt }),
+});
+
+async function describeTrash(where: Look, trash: FoundTrash, now: number): Promise<LeftWorktree[]> {
   const { path, since } = trash;
   const { runId } = trash.name;
   if (isRunAlive(where, runId, now) ?? now - since < SETTLED_MS) return [];
-  const about = { path, branch: null, runId, n: 0, fileCount: 0, commits: 0, doubt: 'it was being removed' };
+  const about = { path, branch: null, runId, n: 0, fileCount: 0, commits: 0 };
   const sweep = async (): Promise<void> => {
-    const reason = await removeTrash(where, trash);
+    const reason = await removeTrash(where, where.home, trash);
     if (reason !== undefined) throw new Error(reason);
   };
-  return [{ ...about, state: 'unchanged', sweep }];
+  const verdict = await judgeTrash(where, trash);
+  if (verdict.changed) return [{ ...about, ...tellKept(verdict), sweep }];
+  return [{ ...about, state: 'unchanged', doubt: 'it was being removed', sweep }];
 }
 
 /** In doubt it is in use. */

@@ -6,8 +6,10 @@ import type { PruneReport } from '../runs/prune-runs.js';
 import { listNames } from '../runs/runs-folder.js';
 
 /** @param root project root */
-export const findWorktreesFolder = (root: string): string =>
-  join(listMainWorkTrees(root).at(-1) ?? root, '.claude', WORKTREES_FOLDER);
+export const findMainRoot = (root: string): string => listMainWorkTrees(root).at(-1) ?? root;
+
+/** @param root project root */
+export const findWorktreesFolder = (root: string): string => join(findMainRoot(root), '.claude', WORKTREES_FOLDER);
 
 /** Sentences about worktrees that stay although the run that says what they are for is gone. */
 export function nameTheirWorktrees(report: PruneReport, root: string): string[] {

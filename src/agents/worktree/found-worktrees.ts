@@ -6,6 +6,8 @@ import { readFoundBranch } from './found-branch.js';
 import type { GitPlace } from './git.js';
 import { commonOf, findGitDir } from './git-dir.js';
 import { findHalfMade, removeHalfMade } from './half-made.js';
+import { type Home, whyForeign } from './home-repository.js';
+import { judgeInhabited } from './inhabited.js';
 import { judgeWorktree, type Verdict } from './judge-worktree.js';
 import { branchName, parseFolderName } from './names.js';
 import { removeWorktree } from './remove-worktree.js';
@@ -23,12 +25,14 @@ export interface FoundWorktree {
   /** `undefined`, unless it is there and cannot be read: it was never finished, so no agent ever worked in it. */
   record: WorktreeRecord | undefined;
   hasUnreadableRecord: boolean;
+  /** Why it is none of this project's, a clause: then nothing that its repository has of it is ours to touch. */
+  foreign: string | undefined;
   /** ms since the epoch. */
   madeAt: number;
 }
 
 /** Unordered. None where there is no such folder. */
-export function listWorktrees(folder: string): FoundWorktree[] {
+export function listWorktrees(folder: string, home: Home): FoundWorktree[] {
   return listFolder(folder).flatMap((path) => {
     const parsed = parseFolderName(basename(path));
     if (parsed === undefined) return [];
@@ -40,18 +44,25 @@ export function listWorktrees(folder: string): FoundWorktree[] {
     const hasUnreadableRecord = read === 'unreadable';
     const record = hasUnreadableRecord ? undefined : read;
     const branch = record?.branch ?? branchName(parsed);
-    return [{ path, runId: parsed.runId, n: parsed.n, branch, gitDir, record, hasUnreadableRecord, madeAt }];
+    const foreign = gitDir === undefined ? undefined : whyForeign(home, path, gitDir);
+    return [{ path, runId: parsed.runId, n: parsed.n, branch, gitDir, record, hasUnreadableRecord, foreign, madeAt }];
   });
 }
 
 /** Never throws. In doubt something is in it. */
-export async function judgeFound(place: GitPlace, found: FoundWorktree): Promise<Verdict> {
-  const { path, branch, gitDir, record } = found;
+export async function judgeFound(place: GitPlace, home: Home, found: FoundWorktree): Promise<Verdict> {
+  const { path, branch, gitDir, record, foreign } = found;
+  if (foreign !== undefined) return doubt(foreign);
   if (gitDir !== undefined && record !== undefined) {
     return judgeWorktree(place, { path, gitDir, branch, base: record.base, dirt: record.dirt });
   }
+  return judgeInhabited(path, () => judgeUnfinished(place, home, found));
+}
+
+async function judgeUnfinished(place: GitPlace, home: Home, found: FoundWorktree): Promise<Verdict> {
+  const { path, branch, gitDir } = found;
   if (found.hasUnreadableRecord) return doubt('its record cannot be read');
-  const halfMade = await findHalfMade(place, path);
+  const halfMade = findHalfMade(home, path);
   if (halfMade !== undefined) {
     return halfMade.common === undefined ? { changed: false } : judgeBranch(place, halfMade.common, branch);
   }
@@ -71,10 +82,11 @@ export async function judgeFound(place: GitPlace, found: FoundWorktree): Promise
  *
  * @returns why it was not removed; `undefined` when it is gone. Never throws.
  */
-export async function removeFound(place: GitPlace, found: FoundWorktree): Promise<string | undefined> {
+export async function removeFound(place: GitPlace, home: Home, found: FoundWorktree): Promise<string | undefined> {
   const { path, branch, gitDir, record } = found;
-  if ((await judgeFound(place, found)).changed) return 'there is something in it now';
-  const halfMade = record === undefined ? await findHalfMade(place, path) : undefined;
+  const verdict = await judgeFound(place, home, found);
+  if (verdict.changed) return verdict.doubt ?? 'there is something in it now';
+  const halfMade = record === undefined ? findHalfMade(home, path) : undefined;
   const common = halfMade === undefined ? gitDir && commonOf(gitDir) : halfMade.common;
   let base = record?.base;
   if (record === undefined && common !== undefined) {

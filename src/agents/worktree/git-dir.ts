@@ -1,7 +1,6 @@
 /** Where git keeps what it knows of a worktree: `<common>/worktrees/<name>`, named by the file `.git` in the worktree. */
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { type GitPlace, runGit } from './git.js';
+import { dirname, join, resolve } from 'node:path';
 
 /** As the `.git` file of a worktree names it, whether it is there or not. */
 export function readGitFile(path: string): string | undefined {
@@ -17,20 +16,6 @@ export function findGitDir(path: string): string | undefined {
 
 /** The folder that all worktrees of a repository share. */
 export const commonOf = (gitDir: string): string => dirname(dirname(gitDir));
-
-/**
- * The same for what git does not, or does no longer, take for a worktree: that of its `.git` file, else that of the
- * repository around it.
- */
-export async function findCommon(place: GitPlace, path: string): Promise<string | undefined> {
-  const named = readGitFile(path);
-  if (named !== undefined && basename(dirname(named)) === 'worktrees' && existsSync(join(commonOf(named), 'HEAD'))) {
-    return commonOf(named);
-  }
-  const cwd = dirname(path);
-  const end = await runGit(place, ['rev-parse', '--git-common-dir'], { cwd });
-  return end.code === 0 ? resolve(cwd, end.stdout.replace(/\n$/, '')) : undefined;
-}
 
 /** False where git's folder speaks of another place: the project was copied or moved. Git writes there early that it speaks of this one. */
 export function isGitDirOf(gitDir: string, path: string): boolean {

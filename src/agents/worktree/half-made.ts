@@ -9,7 +9,8 @@ import { basename, join } from 'node:path';
 import { messageOf } from '../../shared/errors.js';
 import { statIfThere } from '../../shared/stat-if-there.js';
 import type { GitPlace } from './git.js';
-import { commonOf, findCommon, isGitDirOf, readGitFile } from './git-dir.js';
+import { commonOf, isGitDirOf, readGitFile } from './git-dir.js';
+import { findCommon, type Home } from './home-repository.js';
 import { deleteBranch, removeFiles } from './remove-worktree.js';
 import { takeTurn } from './repository-turns.js';
 import { readWorktreeRecord } from './worktree-record.js';
@@ -23,10 +24,10 @@ export interface HalfMade {
 }
 
 /** `undefined` for everything else: what has more in it than a `.git` file, what was finished, what belongs to another place. */
-export async function findHalfMade(place: GitPlace, path: string): Promise<HalfMade | undefined> {
+export function findHalfMade(home: Home, path: string): HalfMade | undefined {
   if (!holdsNothing(path)) return undefined;
   const named = readGitFile(path);
-  const common = await findCommon(place, path);
+  const common = findCommon(home, path);
   if (common === undefined) return named === undefined ? { path, common, gitDir: undefined } : undefined;
   if (named !== undefined && commonOf(named) !== common) return undefined;
   const gitDir = named ?? join(common, 'worktrees', basename(path));

@@ -7,6 +7,7 @@ import type { KeptWorktree } from '../../shared/outcome.js';
 import { type AgentBackend, type AgentRequest, type AgentRunContext, BackendError } from '../backend.js';
 import { addWorktree, type Worktree } from './add-worktree.js';
 import type { GitPlace } from './git.js';
+import { waitUntilEmpty } from './inhabited.js';
 import { judgeWorktree, type Verdict } from './judge-worktree.js';
 import { openRepository, type Repository } from './repository.js';
 import type { WorktreeRecord } from './worktree-record.js';
@@ -59,9 +60,15 @@ export function isolateCall(backend: AgentBackend, isolation: Isolation, call: I
     isolation.onKept(call, found);
   };
 
+  const judge = async ({ path, gitDir, branch, base, record: { dirt } }: Worktree): Promise<Verdict> => {
+    // The agent has ended; what was ended with it need not be gone already.
+    if (!working) await waitUntilEmpty(path);
+    return judgeWorktree(isolation, { path, gitDir, branch, base, dirt });
+  };
+
   const open = async (folder: string, signal: AbortSignal): Promise<Worktree> => {
     if (current !== undefined && failed) {
-      const verdict = await judgeWorktree(isolation, judged(current));
+      const verdict = await judge(current);
       if (verdict.changed) {
         keep(current, verdict);
         current = undefined;
@@ -119,8 +126,8 @@ export function isolateCall(backend: AgentBackend, isolation: Isolation, call: I
       await making;
       const worktree = current;
       if (worktree === undefined) return kept;
-      const verdict = await judgeWorktree(isolation, judged(worktree));
-      if (working && !verdict.changed) {
+      const verdict = await judge(worktree);
+      if (working && (!verdict.changed || verdict.inUse)) {
         keep(worktree, {
           changed: true,
           files: [],
@@ -133,14 +140,6 @@ export function isolateCall(backend: AgentBackend, isolation: Isolation, call: I
     },
   };
 }
-
-const judged = ({ path, gitDir, branch, base, record }: Worktree): Parameters<typeof judgeWorktree>[1] => ({
-  path,
-  gitDir,
-  branch,
-  base,
-  dirt: record.dirt,
-});
 
 function describeKept({ path, branch, base }: Worktree, verdict: Verdict & { changed: true }): KeptWorktree {
   const { files, commits, doubt } = verdict;

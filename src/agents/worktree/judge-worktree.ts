@@ -3,6 +3,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { compareDirt, type Dirt, isGitEnd, readDirt } from './dirt.js';
 import { type GitEnd, type GitPlace, type GitStart, runGit, saidBy } from './git.js';
+import { isGitDirOf } from './git-dir.js';
+import { judgeInhabited } from './inhabited.js';
 import { tryAgain } from './try-again.js';
 
 export interface JudgedWorktree {
@@ -27,13 +29,19 @@ export type Verdict =
       commits: number;
       /** Why it is kept although no change was seen. */
       doubt?: string;
+      /** Only because a process is in it. */
+      inUse?: true;
     };
 
 /** Never throws. */
-export async function judgeWorktree(place: GitPlace, worktree: JudgedWorktree): Promise<Verdict> {
-  const { path, branch, base } = worktree;
+export const judgeWorktree = (place: GitPlace, worktree: JudgedWorktree): Promise<Verdict> =>
+  judgeInhabited(worktree.path, () => judgeFiles(place, worktree));
+
+async function judgeFiles(place: GitPlace, worktree: JudgedWorktree): Promise<Verdict> {
+  const { path, gitDir, branch, base } = worktree;
   const keep = (doubt: string): Verdict => ({ changed: true, files: [], commits: 0, doubt });
   try {
+    if (!isGitDirOf(gitDir, path)) return keep('git has it in another place now');
     if (!existsSync(path)) return await judgeBranch(place, worktree);
     const refs = [`refs/heads/${branch}`];
     const [now, head, tip] = await Promise.all([

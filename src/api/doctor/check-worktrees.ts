@@ -7,7 +7,7 @@ export const checkWorktrees: DoctorCheck = {
   title: 'Worktrees of calls',
   async look({ places, now }) {
     const found = await lookForWorktrees(places, now);
-    const findings = found.filter(({ state }) => state !== 'in-use').map(describe);
+    const findings = found.filter(({ state, doubt }) => state !== 'in-use' || doubt !== undefined).map(describe);
     const used = found.length - findings.length;
     if (findings.length > 0) return findings;
     return [{ status: 'ok', message: used === 0 ? 'No worktree is left.' : `${used} in use, none left over.` }];
@@ -29,14 +29,24 @@ function describe(left: LeftWorktree): Finding {
       },
     };
   }
-  const what =
-    doubt ??
-    `${fileCount} changed ${fileCount === 1 ? 'file' : 'files'}, ${commits} ${commits === 1 ? 'commit' : 'commits'}`;
-  return {
-    status: 'note',
-    message: `The worktree ${path} of run ${runId} is kept: ${what}; branch ${branch}.`,
-    remedy: `Take over what is in it, then: git worktree remove --force ${path} && git branch -D ${branch}`,
-    runId,
-    path,
-  };
+  const about = { status: 'note', runId, path } as const;
+  if (state === 'in-use') {
+    return {
+      ...about,
+      message: `The worktree ${path} of run ${runId} is in use: ${doubt}.`,
+      remedy: 'When nobody is in it any more, --fix removes it if it holds nothing then.',
+    };
+  }
+  const counts = `${fileCount} changed ${fileCount === 1 ? 'file' : 'files'}, ${commits} ${commits === 1 ? 'commit' : 'commits'}`;
+  const kept = `The worktree ${path} of run ${runId} is kept: ${doubt ?? counts}`;
+  return { ...about, message: `${kept}${branch === null ? '' : `; branch ${branch}`}.`, remedy: tellRemedy(left) };
+}
+
+function tellRemedy({ path, branch, isForeign }: LeftWorktree): string {
+  if (isForeign) return `Nothing of it is touched from here. If it is a copy that nobody needs: rm -r ${path}`;
+  const remove =
+    branch === null
+      ? `rm -r ${path} && git worktree prune`
+      : `git worktree remove --force ${path} && git branch -D ${branch}`;
+  return `Take over what is in it, then: ${remove}`;
 }
