@@ -1,4 +1,5 @@
 /** The branch of a worktree that was found: where it stands, and whether anything is on it alone. */
+import { findCheckout } from './branch-use.js';
 import { type GitPlace, runGit } from './git.js';
 
 export interface FoundBranch {
@@ -6,6 +7,8 @@ export interface FoundBranch {
   tip: string | undefined;
   /** How many commits are on no other branch, tag or checked out commit. */
   own: number;
+  /** Where it is checked out, if anywhere. */
+  usedIn: string | undefined;
 }
 
 /** `undefined` where git cannot tell. */
@@ -18,9 +21,11 @@ export async function readFoundBranch(
   const found = await runGit(place, named, { cwd: common });
   if (found.code !== 0) return undefined;
   const tip = found.stdout.trim() || undefined;
-  if (tip === undefined) return { tip, own: 0 };
+  if (tip === undefined) return { tip, own: 0, usedIn: undefined };
   // For `--branches` a pattern begins below refs/heads.
   const others = ['--not', `--exclude=${branch}`, '--branches', '--tags', '--remotes', 'HEAD'];
   const count = await runGit(place, ['rev-list', '--count', tip, ...others], { cwd: common });
-  return count.code === 0 ? { tip, own: Number(count.stdout) } : undefined;
+  return count.code === 0
+    ? { tip, own: Number(count.stdout), usedIn: await findCheckout(place, common, branch) }
+    : undefined;
 }

@@ -75,6 +75,7 @@ export async function removeTrash(place: GitPlace, home: Home, trash: FoundTrash
   const record = read === 'unreadable' ? undefined : read;
   const branch = record?.branch ?? branchName(name);
   const found = await readFoundBranch(place, common, branch);
-  const isFree = found !== undefined && (found.own === 0 || found.tip === record?.base);
+  const isUsed = found?.usedIn !== undefined && found.usedIn !== original;
+  const isFree = found !== undefined && !isUsed && (found.own === 0 || found.tip === record?.base);
   return removeWorktree(place, { common }, { path: original, branch, base: isFree ? found.tip : undefined });
 }

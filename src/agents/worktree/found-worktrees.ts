@@ -6,6 +6,7 @@ import { readFoundBranch } from './found-branch.js';
 import type { GitPlace } from './git.js';
 import { commonOf, findGitDir } from './git-dir.js';
 import { findHalfMade, removeHalfMade } from './half-made.js';
+import { isLocked, LOCKED } from './hidden-work.js';
 import { type Home, whyForeign } from './home-repository.js';
 import { judgeInhabited } from './inhabited.js';
 import { judgeWorktree, type Verdict } from './judge-worktree.js';
@@ -60,13 +61,14 @@ export async function judgeFound(place: GitPlace, home: Home, found: FoundWorktr
 }
 
 async function judgeUnfinished(place: GitPlace, home: Home, found: FoundWorktree): Promise<Verdict> {
-  const { path, branch, gitDir } = found;
+  const { path, gitDir } = found;
   if (found.hasUnreadableRecord) return doubt('its record cannot be read');
   const halfMade = findHalfMade(home, path);
   if (halfMade !== undefined) {
-    return halfMade.common === undefined ? { changed: false } : judgeBranch(place, halfMade.common, branch);
+    return halfMade.common === undefined ? { changed: false } : judgeBranch(place, halfMade.common, found);
   }
   if (gitDir === undefined) return doubt('git does not know it');
+  if (isLocked(gitDir)) return doubt(LOCKED);
   // Half made: files that were not checked out yet may be missing, but nothing else may differ from the commit.
   const dirt = await readDirt(place, { path, gitDir });
   if (isGitEnd(dirt)) return doubt('it was never finished, and git cannot tell its state');
@@ -74,7 +76,7 @@ async function judgeUnfinished(place: GitPlace, home: Home, found: FoundWorktree
   const missing = existsSync(join(gitDir, 'index')) ? undefined : 'D  gone';
   const own = Object.keys(dirt).filter((name) => dirt[name] !== missing);
   if (own.length > 0) return { changed: true, files: own.sort(), commits: 0 };
-  return judgeBranch(place, commonOf(gitDir), branch);
+  return judgeBranch(place, commonOf(gitDir), found);
 }
 
 /**
@@ -102,11 +104,12 @@ export async function removeFound(place: GitPlace, home: Home, found: FoundWorkt
 const doubt = (why: string, commits = 0): Verdict => ({ changed: true, files: [], commits, doubt: why });
 
 /** Of one that was never finished: where it began is not known. */
-async function judgeBranch(place: GitPlace, common: string, branch: string): Promise<Verdict> {
+async function judgeBranch(place: GitPlace, common: string, { path, branch }: FoundWorktree): Promise<Verdict> {
   const found = await readFoundBranch(place, common, branch);
   if (found === undefined) return doubt('it was never finished, and git cannot tell where its branch stands');
-  if (found.own === 0) return { changed: false };
-  return doubt('it was never finished, and there are commits on its branch', found.own);
+  const { own, usedIn } = found;
+  if (own > 0) return doubt('it was never finished, and there are commits on its branch', own);
+  return usedIn === undefined || usedIn === path ? { changed: false } : doubt(`its branch is checked out in ${usedIn}`);
 }
 
 /** Paths of what lies in a folder of worktrees, by its real path, as git knows them. */

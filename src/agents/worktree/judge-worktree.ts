@@ -1,9 +1,9 @@
 /** Whether a worktree holds anything that its repository had not before. In doubt it does: what is kept can be removed, not the reverse. */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { compareDirt, type Dirt, isGitEnd, readDirt } from './dirt.js';
 import { type GitEnd, type GitPlace, type GitStart, runGit, saidBy } from './git.js';
-import { isGitDirOf } from './git-dir.js';
+import { commonOf, isGitDirOf } from './git-dir.js';
+import { findHiddenWork } from './hidden-work.js';
 import { judgeInhabited } from './inhabited.js';
 import { tryAgain } from './try-again.js';
 
@@ -54,10 +54,8 @@ async function judgeFiles(place: GitPlace, worktree: JudgedWorktree): Promise<Ve
     const files = compareDirt(worktree.dirt, now);
     const heads = [head.stdout.trim(), tip.stdout.trim()].filter((sha) => sha !== '' && sha !== base);
     if (files.length === 0 && heads.length === 0) {
-      const runs = countRuns(path);
-      return runs === 0
-        ? { changed: false }
-        : keep(runs === 1 ? '1 run of wf lies in it' : `${runs} runs of wf lie in it`);
+      const hidden = await findHiddenWork(place, worktree);
+      return hidden === undefined ? { changed: false } : { changed: true, files: [], ...hidden };
     }
     const { commits, committed } = await readCommits(place, worktree, heads);
     return { changed: true, files: [...new Set([...files, ...committed])].sort(), commits };
@@ -81,18 +79,18 @@ async function readCommits(
   return { commits: Number(count.stdout) || 0, committed: names.stdout.split('\0').filter((name) => name !== '') };
 }
 
-/** The folder was taken away. What had been committed is on the branch. */
+/**
+ * The folder is gone. What had been committed is on the branch. As long as git still knows the worktree, it was not
+ * removed but moved or emptied by hand, and its index and reflog are all that is known of it.
+ */
 async function judgeBranch(place: GitPlace, worktree: JudgedWorktree): Promise<Verdict> {
-  const common = join(worktree.gitDir, '..', '..');
+  const common = commonOf(worktree.gitDir);
   const args = ['for-each-ref', '--format=%(objectname)', `refs/heads/${worktree.branch}`];
   const tip = (await ask(place, args, { cwd: common })).stdout.trim();
-  if (tip === '' || tip === worktree.base) return { changed: false };
+  const isAtBase = tip === '' || tip === worktree.base;
+  if (isAtBase && !existsSync(worktree.gitDir)) return { changed: false };
+  const doubt = 'its folder was taken away';
+  if (isAtBase) return { changed: true, files: [], commits: 0, doubt };
   const count = await ask(place, ['rev-list', '--count', tip, `^${worktree.base}`], { cwd: common });
-  return { changed: true, files: [], commits: Number(count.stdout) || 0, doubt: 'its folder was taken away' };
-}
-
-/** An agent may have used `wf` in its worktree: git ignores the run folders, but they hold answers that were paid for. */
-function countRuns(path: string): number {
-  const runs = join(path, '.claude', 'workflow-runs');
-  return existsSync(runs) ? readdirSync(runs).filter((name) => /^[0-9a-f-]{36}$/.test(name)).length : 0;
+  return { changed: true, files: [], commits: Number(count.stdout) || 0, doubt };
 }

@@ -6,6 +6,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../shared/errors.js';
+import { findCheckout } from './branch-use.js';
 import { type GitEnd, type GitPlace, runGit, saidBy } from './git.js';
 import { TRASH_PREFIX } from './names.js';
 import { takeTurn } from './repository-turns.js';
@@ -60,8 +61,10 @@ async function forget(
   return existsSync(trash) ? trash : undefined;
 }
 
-/** Only while it stands at the base: whoever has committed to it meanwhile keeps it. Throws where it stays. */
+/** Only while it stands at the base and nobody stands on it: whoever uses it meanwhile keeps it. Throws where it stays. */
 export async function deleteBranch(place: GitPlace, common: string, branch: string, base: string): Promise<void> {
+  const used = await findCheckout(place, common, branch);
+  if (used !== undefined) throw new Error(`the branch ${branch} is checked out in ${used}`);
   const ref = `refs/heads/${branch}`;
   const deleted = await tryAgain(place, () => runGit(place, ['update-ref', '-d', ref, base], { cwd: common }));
   if (
