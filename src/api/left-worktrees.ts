@@ -6,14 +6,10 @@ import { type Home, openHome } from '../agents/worktree/home-repository.js';
 import type { Verdict } from '../agents/worktree/judge-worktree.js';
 import { ownerState } from '../runs/owner.js';
 import { ownerSchema } from '../runs/records.js';
-import { observeRun } from '../runs/run-status.js';
-import { findRunFolder } from '../runs/runs-folder.js';
-import { isProcessAlive } from '../shared/process-info.js';
-import { findLeftProcesses, readStartedProcesses } from '../runs/started-processes.js';
 import { findPlaces, type Places } from './prepare-run.js';
+import { isRunAlive, SETTLED_MS } from './run-life.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { findMainRoot, findWorktreesFolder } from './worktrees-folder.js';
-import { statIfThere } from '../shared/stat-if-there.js';
 
 /** One worktree of a call, or what is left of one. */
 export interface LeftWorktree {
@@ -38,8 +34,6 @@ export interface LeftWorktree {
   sweep(): Promise<void>;
 }
 
-/** A worktree without a record, or something half removed, of a run that is not to be found belongs to nobody after this time, ms. */
-const SETTLED_MS = 3_600_000;
 /** Each starts a few git commands. */
 const LOOKS_AT_ONCE = 4;
 
@@ -140,14 +134,4 @@ function isInUse(where: Where, { runId, record, madeAt }: FoundWorktree, now: nu
   const { state, basis } = ownerState(owner.data, now);
   // What the record says of a heartbeat is as old as the record.
   return basis === 'process' ? state === 'alive' : true;
-}
-
-/** `undefined`: there is no such run here. A process of it that outlived it counts as the run itself. */
-function isRunAlive({ readFolders }: Where, runId: string, now: number): boolean | undefined {
-  const folder = readFolders.map((runs) => findRunFolder(runs, runId)?.folder).find((path) => path !== undefined);
-  if (folder === undefined || statIfThere(folder) === undefined) return undefined;
-  if (observeRun(folder, now).summary.status === 'running') return true;
-  if (readStartedProcesses(folder).some(({ pid, startTime }) => isProcessAlive(pid, startTime))) return true;
-  // Below an agent that has ended there may be one that could not be.
-  return findLeftProcesses(folder).length > 0;
 }

@@ -250,6 +250,25 @@ describe('wf doctor', () => {
     expect(await doctor(project)).toMatchObject([{ status: 'warn', runId: id, fixable: true }]);
   }, 120_000);
 
+  it('and a run on another machine or in another container: without a sign of life it counts as dead after an hour only', async () => {
+    const project = makeRepository({ 'a.txt': 'a', 'flow.js': isolatedFan({ one: `touch "$HOME/one"; ${GATE}` }) });
+    const going = startWf(['run', 'flow.js', ...SHELL], { project, timeoutMs: 120_000 });
+    await waitForFile(project, going, 'one');
+    const id = await killRun(going);
+    const file = join(project.runDir(id), 'run.json');
+    const record = JSON.parse(readFileSync(file, 'utf8')) as { owner: object };
+    const tellOwner = (minutesAgo: number): void => {
+      const heartbeat = new Date(Date.now() - minutesAgo * 60_000).toISOString();
+      writeFileSync(file, JSON.stringify({ ...record, owner: { ...record.owner, host: 'elsewhere', heartbeat } }));
+    };
+    tellOwner(50);
+    expect(await doctor(project, '--fix')).toEqual([]);
+    expect(foldersOf(project)).toEqual([`${id}-1`]);
+    tellOwner(70);
+    await doctor(project, '--fix');
+    expect([foldersOf(project), branchesOf(project)]).toEqual([[], []]);
+  }, 120_000);
+
   it('and a pruned run: its kept worktrees stay and are named', async () => {
     const project = makeRepository({ 'a.txt': 'a', 'flow.js': isolatedFan({ work: 'echo x > x.txt' }) });
     const first = await run(project, ['flow.js', ...SHELL]);
