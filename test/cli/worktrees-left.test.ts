@@ -310,6 +310,7 @@ describe('a kill of wf at any moment', () => {
     expect(left.filter(({ fixable }) => fixable)).toEqual([]);
     expect(project.git('status', '--porcelain')).toBe('?? flow.js\n');
     expect(treesOf(project).length).toBe(foldersOf(project).length);
+    expect(branchesOf(project).length).toBe(foldersOf(project).length);
     const again = await run(project, ['flow.js', ...SHELL]);
     expect(again.code).toBe(0);
   }, 120_000);

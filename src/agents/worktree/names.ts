@@ -8,6 +8,7 @@ export const WORKTREES_FOLDER = 'worktrees';
 export const TRASH_PREFIX = '.trash-';
 
 const NAME = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})-(\d+)(?:-(\d+))?$/;
+const BRANCH = /^wf\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\/(\d+)(?:-(\d+))?$/;
 
 export interface WorktreeName {
   runId: string;
@@ -23,8 +24,11 @@ export const folderName = ({ runId, n, more }: WorktreeName): string =>
 export const branchName = ({ runId, n, more }: WorktreeName): string =>
   `wf/${runId}/${n}${more === undefined ? '' : `-${more}`}`;
 
-export function parseFolderName(name: string): WorktreeName | undefined {
-  const found = NAME.exec(name);
+export const parseFolderName = (name: string): WorktreeName | undefined => parseName(NAME.exec(name));
+
+export const parseBranchName = (branch: string): WorktreeName | undefined => parseName(BRANCH.exec(branch));
+
+function parseName(found: RegExpExecArray | null): WorktreeName | undefined {
   if (found === null) return undefined;
   return {
     runId: found[1] as string,

@@ -1,4 +1,5 @@
 /** Worktrees of isolated calls. Empty ones of dead runs can go; what holds work is named and stays, whoever asks. */
+import { findLeftBranches, type LeftBranch } from '../left-branches.js';
 import { type LeftWorktree, lookForWorktrees } from '../left-worktrees.js';
 import type { DoctorCheck, Finding } from './finding.js';
 
@@ -9,10 +10,22 @@ export const checkWorktrees: DoctorCheck = {
     const found = await lookForWorktrees(places, now);
     const findings = found.filter(({ state, doubt }) => state !== 'in-use' || doubt !== undefined).map(describe);
     const used = found.length - findings.length;
+    findings.push(...(await findLeftBranches(places, now)).map(describeBranch));
     if (findings.length > 0) return findings;
     return [{ status: 'ok', message: used === 0 ? 'No worktree is left.' : `${used} in use, none left over.` }];
   },
 };
+
+const describeBranch = ({ branch, runId, sweep }: LeftBranch): Finding => ({
+  status: 'warn',
+  message: `The branch ${branch} of run ${runId} is of a worktree that was never made, and holds nothing; its run is over.`,
+  remedy: 'Nobody needs it. --fix removes it.',
+  runId,
+  async fix() {
+    await sweep();
+    return 'removed it';
+  },
+});
 
 function describe(left: LeftWorktree): Finding {
   const { path, branch, runId, state, fileCount, commits, doubt } = left;
