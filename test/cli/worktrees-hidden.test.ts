@@ -93,3 +93,15 @@ it('nor does it go with what is half made or half removed', async () => {
   expect(treesOf(project)).toEqual(used);
   for (const cwd of used) execFileSync('git', ['rev-parse', 'HEAD'], { cwd, env: project.env });
 }, 120_000);
+
+it('a branch that is there already is neither taken nor taken away: the worktree gets another name', async () => {
+  const project = makeRepository({ 'a.txt': 'a' });
+  const id = 'b1400000-0000-4000-8000-000000000002';
+  project.git('branch', `wf/${id}/1`);
+  project.git('branch', `wf/${id}/1-2`);
+  project.write('flow.js', isolatedFan({ one: 'echo x > x.txt; pwd' }));
+  const done = await run(project, ['flow.js', '--run-id', id, ...SHELL]);
+  expect(done.result).toEqual([project.path('.claude', 'worktrees', `${id}-1-3`)]);
+  expect(keptIn(done).map(({ branch }) => branch)).toEqual([`wf/${id}/1-3`]);
+  expect(branchesOf(project)).toEqual([`wf/${id}/1`, `wf/${id}/1-2`, `wf/${id}/1-3`]);
+}, 120_000);

@@ -45,13 +45,27 @@ export async function addWorktree(
   signal: AbortSignal,
 ): Promise<Worktree> {
   const folder = makeFolder(wanted.folder);
-  const name = findName(folder, wanted);
-  const path = join(folder, folderName(name));
-  const branch = branchName(name);
+  let { had } = wanted;
+  for (;;) {
+    const name = findName(folder, { ...wanted, had });
+    const names = { path: join(folder, folderName(name)), branch: branchName(name) };
+    const end = await tryToAdd(place, repository, names, signal);
+    if (end.code === 0) return finishWorktree(place, repository, { ...wanted, ...names });
+    if (!isTaken(end)) throw explainFailure(end);
+    had = name.more ?? 1;
+  }
+}
+
+async function tryToAdd(
+  place: GitPlace,
+  repository: Repository,
+  { path, branch }: { path: string; branch: string },
+  signal: AbortSignal,
+): Promise<GitEnd> {
   const args = ['worktree', 'add', '--quiet', '-b', branch, path, repository.head];
   // Taking a failed one back may meet the same obstacle, and waits for it once, not at every try.
   const dropping = { ...place, outlasted: new Set<string>() };
-  const end = await tryAgain(
+  return tryAgain(
     dropping,
     async () => {
       const tried = await runGit(place, args, {
@@ -60,17 +74,27 @@ export async function addWorktree(
         timeoutMs: ADD_MS,
         isLong: true,
       });
-      // git makes the branch first, and leaves it.
-      if (tried.code === 0) return tried;
+      // git makes the branch first, and leaves it. What was there before is somebody's.
+      if (tried.code === 0 || isTaken(tried)) return tried;
       const left = await removeWorktree(dropping, repository, { path, branch, base: repository.head });
       if (left !== undefined) dropping.outlasted.add(saidBy(tried));
       return tried;
     },
     signal,
   );
-  if (end.code !== 0) throw explainFailure(end);
+}
+
+const isTaken = ({ code, stderr }: GitEnd): boolean =>
+  code !== 0 && /^fatal: a branch named .* already exists/m.test(stderr);
+
+async function finishWorktree(
+  place: GitPlace,
+  repository: Repository,
+  wanted: NewWorktree & { path: string; branch: string },
+): Promise<Worktree> {
+  const { path, branch } = wanted;
   try {
-    return await prepare(place, repository, { ...wanted, path, branch });
+    return await prepare(place, repository, wanted);
   } catch (error) {
     await removeWorktree(place, repository, { path, branch, base: repository.head });
     throw error;
