@@ -22,7 +22,7 @@ export async function openHome(place: GitPlace, top: string): Promise<Home> {
 }
 
 /** True of the project's repository, of its submodules and of those that lie in it. */
-export function isAtHome({ top, common }: Home, repository: string): boolean {
+function isAtHome({ top, common }: Home, repository: string): boolean {
   const real = realOrSame(repository);
   return [top, common].some((folder) => folder !== undefined && (real === folder || real.startsWith(folder + sep)));
 }
