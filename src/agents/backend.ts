@@ -42,11 +42,20 @@ export class BackendError extends Error {
   readonly resetsAt: string | undefined;
   readonly usage: CallUsage | undefined;
   readonly remedy: string | undefined;
+  /** This machine had no room for the agent: the calls of this backend wait until some of those under way have ended. */
+  readonly noRoom: boolean;
 
   constructor(
     kind: BackendErrorKind,
     message: string,
-    details: { retryAfterMs?: number; resetsAt?: string; usage?: CallUsage; remedy?: string; cause?: unknown } = {},
+    details: {
+      retryAfterMs?: number;
+      resetsAt?: string;
+      usage?: CallUsage;
+      remedy?: string;
+      noRoom?: boolean;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'BackendError';
@@ -55,6 +64,7 @@ export class BackendError extends Error {
     this.resetsAt = details.resetsAt;
     this.usage = details.usage;
     this.remedy = details.remedy;
+    this.noRoom = details.noRoom === true;
   }
 }
 

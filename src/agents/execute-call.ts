@@ -167,10 +167,12 @@ const addEarlierUsage = (context: CallContext, earlier: CallUsage): CallContext 
 async function prepareRetry(call: Call, error: BackendError): Promise<CallOutcome | undefined> {
   const { policy, context } = call;
   const count = error.kind === 'stalled' ? ++call.stalls : ++call.failures;
-  if (count >= triesFor(error.kind, policy.retries)) return fail(call, error);
+  // Both end when others do less: they wait together.
+  const concernsAll = error.kind === 'rate_limit' || error.noRoom;
+  if (count >= triesFor(concernsAll ? 'rate_limit' : error.kind, policy.retries)) return fail(call, error);
   const delay = retryDelay(error.kind, count, error.retryAfterMs);
   context.onRetry(error.kind, delay, call.attempts + 1);
-  if (error.kind === 'rate_limit' && context.gate) context.gate.hold(delay, call.round);
+  if (concernsAll && context.gate) context.gate.hold(delay, call.round);
   else if (delay > 0) await context.sleep(delay, waitSignalOf(call)).catch(() => {});
   return undefined;
 }

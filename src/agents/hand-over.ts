@@ -26,11 +26,12 @@ export function handOverEvent(event: AgentEvent, mask: Mask | undefined): AgentE
 export function handOverError(error: BackendError, mask: Mask | undefined): BackendError {
   const message = clean(error.message, mask, MAX_MESSAGE);
   if (!mask && message === error.message) return error;
-  const { retryAfterMs, resetsAt, usage, remedy } = error;
+  const { retryAfterMs, resetsAt, usage, remedy, noRoom } = error;
   return new BackendError(error.kind, message, {
     retryAfterMs,
     resetsAt: resetsAt && mask ? mask(resetsAt) : resetsAt,
     usage,
+    noRoom,
     remedy: remedy && mask ? mask(remedy) : remedy,
     cause: error.cause,
   });

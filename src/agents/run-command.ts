@@ -7,6 +7,7 @@ import type { AgentRunContext } from './backend.js';
 import { callMarks, endMarked } from './end-marked.js';
 import { createTreeEnder } from './end-tree.js';
 import { ONE_WRITE, openInputFile } from './input-file.js';
+import { findScarcity } from './spare-descriptors.js';
 import { watchExit } from './watch-exit.js';
 import { watchOutput } from './watch-output.js';
 
@@ -45,6 +46,8 @@ export async function runCommand(start: CommandStart): Promise<CommandEnd> {
   const end: CommandEnd = { stdout: Buffer.alloc(0), overflow: false, exitCode: null, signal: null, leftovers: 0 };
   const execa = await import('execa');
   if (start.signal.aborted) return end;
+  const scarcity = findScarcity();
+  if (scarcity !== undefined) return { ...end, startError: scarcity };
   const child = spawn(execa, start);
   const { pid } = child;
   if (pid === undefined) {

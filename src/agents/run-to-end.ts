@@ -5,6 +5,7 @@
 import type { AgentRunContext } from './backend.js';
 import { createTreeEnder } from './end-tree.js';
 import { endWithProcess } from './end-with-process.js';
+import { findScarcity } from './spare-descriptors.js';
 import { watchExit } from './watch-exit.js';
 import { watchOutput } from './watch-output.js';
 
@@ -43,6 +44,8 @@ export async function runToEnd(program: string, args: readonly string[], start: 
   const { execa } = await import('execa');
   const end: ProgramEnd = { code: null, endedBy: null, isLate: false, stdout: '', stderr: '', startError: undefined };
   if (start.signal?.aborted) return end;
+  const scarcity = findScarcity();
+  if (scarcity !== undefined) return { ...end, startError: scarcity };
   const child = execa(program, args, {
     cwd: start.cwd,
     env: start.env,

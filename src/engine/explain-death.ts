@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../shared/errors.js';
 import type { ErrorRecord } from '../shared/outcome.js';
+import { wordNotStarted } from './not-started.js';
 import type { SandboxDeath } from './sandbox-link.js';
 
 /** Says of a sandbox that is gone only what was seen. */
@@ -13,6 +14,7 @@ export function explainDeath(
       message: `The sandbox process cannot work under Node's permission model here (${death.detail}). WF_SANDBOX_PERMISSION=off in the environment does without that layer.`,
     };
   }
+  if (death.why === 'not-started') return { code: 'WF_SANDBOX_DIED', message: wordNotStarted(death.code) };
   const code: ErrorCode =
     death.why === 'unresponsive' ? 'WF_TURN_TIMEOUT' : death.why === 'memory' ? 'WF_SCRIPT_MEMORY' : 'WF_SANDBOX_DIED';
   const message =

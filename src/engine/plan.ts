@@ -3,8 +3,10 @@
  * hits is what the resume delivers until then; what it names as live is what the resume dispatches first.
  */
 import type { KeptResult } from '../journal/carry.js';
+import { WfError } from '../shared/errors.js';
 import { createAnswerFeeder } from './answer-feeder.js';
 import type { EngineOptions } from './engine-options.js';
+import { wordNotStarted } from './not-started.js';
 import { wordScriptWarning } from './run-voice.js';
 import type { UpEvent, UpMessage } from './sandbox/frames.js';
 import { forSandbox, makeStartHead, sortCarried } from './start-frame.js';
@@ -103,6 +105,7 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
       }
     };
     void sandbox.gone.then((death) => {
+      if (death.why === 'not-started') return reject(new WfError('WF_SANDBOX_DIED', wordNotStarted(death.code)));
       if (death.why !== 'killed') plan.warnings.push(`The sandbox ended before the first rest (${death.why}).`);
       resolve();
     });

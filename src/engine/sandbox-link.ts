@@ -4,9 +4,11 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import type { Duplex } from 'node:stream';
+import { type Duplex, PassThrough } from 'node:stream';
+import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { rssBytes } from '../shared/process-info.js';
 import { createFrameQueue, type FrameQueue } from './frame-queue.js';
+import { wordNotStarted } from './not-started.js';
 import { type DownHead, encodeFrame, type FrameBody, type UpMessage } from './sandbox/frames.js';
 import { createWakefulness } from './stay-awake.js';
 
@@ -27,6 +29,8 @@ export type SandboxDeath =
   | { why: 'unresponsive'; afterMs: number }
   | { why: 'memory'; detail: string }
   | { why: 'killed' }
+  /** Its program could not be started; `code` of the system's error. */
+  | { why: 'not-started'; code: string }
   | { why: 'died'; detail: string };
 
 /** What was sent may wait in this process, because the other has not read so far. */
@@ -53,14 +57,20 @@ const TURN_GRACE_MS = 1000;
 /** The isolate's limit is soft; beyond this the process is ended from outside. */
 const rssLimit = (memoryMb: number): number => (memoryMb * 4 + 256) * 1024 * 1024;
 
+/** @throws WfError `WF_SANDBOX_DIED` where the system says at once that it cannot be started; else `gone` tells */
 export function startSandbox(launch: SandboxLaunch): SandboxLink {
-  const child = spawn(launch.nodePath, [...flags(launch), launch.sandboxPath, launch.preludePath, ...launch.addons], {
-    // A session of its own: a terminal's Ctrl-C reaches only the supervisor.
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: { TZ: 'UTC', LC_ALL: 'en_US.UTF-8', LANG: 'en_US.UTF-8', ...launch.env },
-  });
-  return new Link(child);
+  const words = [...flags(launch), launch.sandboxPath, launch.preludePath, ...launch.addons];
+  try {
+    const child = spawn(launch.nodePath, words, {
+      // A session of its own: a terminal's Ctrl-C reaches only the supervisor.
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      env: { TZ: 'UTC', LC_ALL: 'en_US.UTF-8', LANG: 'en_US.UTF-8', ...launch.env },
+    });
+    return new Link(child);
+  } catch (error) {
+    throw new WfError('WF_SANDBOX_DIED', wordNotStarted(systemCode(error) ?? messageOf(error)));
+  }
 }
 
 function flags(launch: SandboxLaunch): string[] {
@@ -102,7 +112,8 @@ class Link implements SandboxLink {
   constructor(child: ChildProcess) {
     this.#child = child;
     this.pid = child.pid;
-    this.#pipe = child.stdio[3] as Duplex;
+    // Out of descriptors, Node makes no pipes at all.
+    this.#pipe = (child.stdio?.[3] as Duplex | undefined) ?? new PassThrough().destroy();
     this.#pipe.on('data', (bytes: Buffer) => this.#read(bytes));
     this.#pipe.on('error', () => {});
     this.#frames = createFrameQueue(this.#pipe);
@@ -116,7 +127,10 @@ class Link implements SandboxLink {
         this.#pipe.destroy();
         resolve(this.#death ?? death);
       };
-      child.on('error', (error) => end({ why: 'died', detail: error.message }));
+      child.on('error', (error) => {
+        if (child.pid === undefined) end({ why: 'not-started', code: systemCode(error) ?? error.message });
+        else end({ why: 'died', detail: error.message });
+      });
       child.on('close', (code, signal) => end(this.#explain(code, signal)));
     });
   }

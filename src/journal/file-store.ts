@@ -38,6 +38,9 @@ class FileStore implements JournalStore {
     this.#sync = sync;
     this.size = fstatSync(this.#fd).size;
     this.#torn = this.size > 0 && !endsWithNewline(this.#fd, this.size);
+    // Node's pool of threads starts with the first of these. Later, beside many agents, the system may have no room for
+    // them, and Node then ends this whole process.
+    fdatasync(this.#fd, () => {});
   }
 
   append(lines: Buffer): boolean {

@@ -1,4 +1,5 @@
 /** The gate of a backend that asks for fewer requests, on a clock that stands still until it is moved. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { BackendError, defineBackend } from '../../src/agents/backend.js';
 import { executeCall } from '../../src/agents/execute-call.js';
@@ -82,6 +83,39 @@ test('B-080 B-134 a refused wave: all wait, half of it goes on, each answer adds
     await waitFor('the places to be taken', () => open.size === Math.min(wide + 1, left - 1));
   }
   expect(await Promise.all(calls)).toEqual(Array(20).fill('ok'));
+});
+
+test('C1 calls that this machine has no room for wait for those under way, however long these take', async () => {
+  const clock = makeClock();
+  const gate = createRateGate(clock, () => 0, 16);
+  const ends: (() => void)[] = [];
+  const room = 3;
+  const backend = defineBackend({
+    name: 'tight',
+    run: async () => {
+      if (ends.length === room) throw new BackendError('overloaded', 'no room', { noRoom: true });
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return { text: 'ok' };
+    },
+  });
+  const contexts = Array.from({ length: 10 }, () => makeContext({ gate, sleep: clock.sleep }));
+  let over = 0;
+  const calls = contexts.map((context, n) =>
+    executeCall(backend, makeRequest({ n }), makePolicy(), context).finally(() => over++),
+  );
+  while (over < 10) {
+    // An hour in which no agent ends.
+    for (let minute = 0; minute < 60; minute++) {
+      await turn();
+      clock.move(60_000);
+    }
+    await turn();
+    expect(ends.length).toBeGreaterThan(0);
+    ends.shift()?.();
+    await turn();
+  }
+  expect((await Promise.all(calls)).map(({ kind }) => kind)).toEqual(Array(10).fill('ok'));
+  expect(Math.max(...contexts.map(({ attempts }) => attempts.length))).toBeLessThan(8);
 });
 
 test('one call that waits for a place and is stopped gives its turn on', async () => {

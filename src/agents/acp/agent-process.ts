@@ -8,6 +8,7 @@ import type { AgentRunContext } from '../backend.js';
 import { callMarks, endMarked } from '../end-marked.js';
 import { createTreeEnder } from '../end-tree.js';
 import { leaveUnreachable } from '../leave-unreachable.js';
+import { findScarcity } from '../spare-descriptors.js';
 
 export interface AgentStart {
   argv: readonly string[];
@@ -39,6 +40,8 @@ const LEAVE_MS = 300;
 
 /** Gives the code of the system error when the program cannot be started. */
 export async function startAgentProcess(start: AgentStart): Promise<AgentProcess | { startError: string }> {
+  const scarcity = findScarcity();
+  if (scarcity !== undefined) return { startError: scarcity };
   let child: ChildProcessWithoutNullStreams;
   try {
     child = spawn(start.argv[0] as string, start.argv.slice(1), {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { processStartTime } from '../../shared/process-info.js';
 import { siblingModule } from '../../shared/sibling-module.js';
+import { findScarcity } from '../spare-descriptors.js';
 
 export interface Guard {
   /** Of the guard process, once it was started. */
@@ -38,7 +39,9 @@ export function startGuard({ nodePath }: GuardOptions): Guard {
     // A guard that has just died is started anew by the next watch.
     child?.stdin?.write(`${line}\n`);
   };
-  const start = (): ChildProcess => {
+  /** Undefined where it cannot be started now: the next watch tries again. */
+  const start = (): ChildProcess | undefined => {
+    if (findScarcity() !== undefined) return undefined;
     const main = fileURLToPath(siblingModule(import.meta.url, 'agents/guard/guard-main'));
     const trees = siblingModule(import.meta.url, 'shared/process-tree').href;
     const started = spawn(nodePath, [main, trees], {
@@ -51,11 +54,11 @@ export function startGuard({ nodePath }: GuardOptions): Guard {
       if (child === started) child = undefined;
     };
     started.on('error', drop).on('exit', drop);
-    started.stdin.on('error', () => {});
+    started.stdin?.on('error', () => {});
     // It must not keep the engine's process alive.
     started.unref();
-    (started.stdin as unknown as { unref?(): void }).unref?.();
-    return started;
+    (started.stdin as { unref?(): void } | null)?.unref?.();
+    return started.pid === undefined ? undefined : started;
   };
 
   return {

@@ -54,7 +54,8 @@ async function tryStart(sandbox: SandboxLink, { permission }: SandboxLaunch): Pr
     };
   }
   const cause = seen.why === 'killed' ? 'It was ended from outside.' : explainDeath(seen, { memoryMb: 256 }).message;
-  return { status: 'fault', message: `A sandbox does not start here. ${cause}`, remedy: 'Install wf-engine again.' };
+  const message = `A sandbox does not start here. ${cause}`;
+  return { status: 'fault', message, ...(seen.why === 'not-started' ? {} : { remedy: 'Install wf-engine again.' }) };
 }
 
 /** `isolated-vm 7.0.1`, by the package around the addon that was loaded. */
