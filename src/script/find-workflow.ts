@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { WfError } from '../shared/errors.js';
 import { nearestWord } from '../shared/nearest-word.js';
 import { languageOf, type ScriptLanguage } from './load-script.js';
@@ -38,23 +38,33 @@ export interface FoundWorkflow {
  */
 export function findWorkflow(nameOrPath: string, places: WorkflowPlaces): FoundWorkflow {
   const path = resolve(places.cwd, nameOrPath);
-  const looksLikePath = /\/|\.m?[jt]s$/.test(nameOrPath);
+  const looksLikePath = nameOrPath.includes('/') || ENDING.test(nameOrPath);
   if (looksLikePath || isFile(path)) return openFile(nameOrPath, path, places, looksLikePath);
-  const beside = ['.js', '.mjs', '.ts', '.mts'].map((ending) => nameOrPath + ending);
-  return findSavedWorkflow(
-    nameOrPath,
-    places,
-    beside.find((file) => isFile(resolve(places.cwd, file))),
-  );
+  return findSavedWorkflow(nameOrPath, places, scriptsIn(places.cwd));
+}
+
+const ENDING = /\.m?[jt]s$/;
+
+/** Scripts of a folder that may be meant, by name. */
+function scriptsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => ENDING.test(name));
+  } catch {
+    return [];
+  }
 }
 
 /**
  * The same for a name only: a script that calls another by name reaches the saved workflows and no file beside them.
  *
- * @param beside a file that may be meant where there is no such workflow
+ * @param beside files of which one may be meant where there is no such workflow
  * @throws WfError `WF_SCRIPT_NOT_FOUND`, `WF_SCRIPT_AMBIGUOUS`
  */
-export function findSavedWorkflow(nameOrPath: string, places: WorkflowPlaces, beside?: string): FoundWorkflow {
+export function findSavedWorkflow(
+  nameOrPath: string,
+  places: WorkflowPlaces,
+  beside: readonly string[] = [],
+): FoundWorkflow {
   const folders = readFolders(places);
   const byName = ({ meta }: WorkflowFile) => typeof meta !== 'string' && meta.name === nameOrPath;
   const byFile = ({ stem }: WorkflowFile) => stem === nameOrPath;
@@ -84,10 +94,14 @@ function openFile(given: string, path: string, places: WorkflowPlaces, looksLike
     if (!looksLikePath || !WfError.is(error) || error.code !== 'WF_SCRIPT_NOT_FOUND') throw error;
     const asked = given.replace(/^.*\//, '').replace(/(?:\.workflow)?\.m?[jt]s$/, '');
     const names = listWorkflows(places).workflows.map(({ name }) => name);
+    const beside = names.includes(asked) ? undefined : nearestWord(basename(path), scriptsIn(dirname(path)));
     const name = names.includes(asked) ? asked : nearestWord(asked, names);
-    if (name === undefined) throw error;
+    if (beside === undefined && name === undefined) throw error;
     throw new WfError(error.code, error.message, {
-      remedy: `Did you mean the saved workflow \`${name}\`? Give its name without a path.`,
+      remedy:
+        beside === undefined
+          ? `Did you mean the saved workflow \`${name}\`? Give its name without a path.`
+          : `Did you mean \`${given.replace(/[^/]*$/, () => beside)}\`?`,
       ...(error.place ? { place: error.place } : {}),
     });
   }
@@ -120,7 +134,7 @@ function notFound(
   name: string,
   folders: readonly WorkflowFolder[],
   places: WorkflowPlaces,
-  beside: string | undefined,
+  beside: readonly string[],
 ): WfError {
   const files = folders.flatMap((folder) => folder.files);
   const known = [...new Set(files.flatMap(({ meta }) => (typeof meta === 'string' ? [] : [meta.name])))];
@@ -132,7 +146,9 @@ function notFound(
     known.length > 0 ? `Saved workflows: ${known.sort().join(', ')}.` : 'No saved workflow was found there.',
     ...(unreadable.length > 0 ? [`Not readable as a workflow:${unreadable.join('')}`] : []),
   ];
-  const nearest = beside ?? nearestWord(name, known);
+  const nearest =
+    beside.find((file) => file.replace(ENDING, '') === name) ??
+    nearestWord(name, [...known, ...files.map(({ stem }) => stem), ...beside]);
   return new WfError('WF_SCRIPT_NOT_FOUND', parts.join('\n'), {
     remedy: nearest ? `Did you mean \`${nearest}\`?` : 'Give the path of a script, or save one in .claude/workflows.',
   });

@@ -17,6 +17,23 @@ it('a script without its ending is named with it', async () => {
   await expectRefusal(project, ['run', 'flow', ...MOCK], /WF_SCRIPT_NOT_FOUND[\s\S]*→ Did you mean `flow\.js`\?/);
 });
 
+it('a misspelt file is named by the nearest one beside it, a saved workflow also by its file name', async () => {
+  const saved = { '.claude/workflows/nightly.js': workflow('return 1', 'all of it') };
+  const project = makeProject({ files: { 'review.js': THREE, 'deep/summary.ts': THREE, 'review.md': '', ...saved } });
+  for (const [typed, meant] of [
+    ['reveiw.js', 'review.js'],
+    ['review.jx', 'review.js'],
+    ['deep/sumary.ts', 'deep/summary.ts'],
+    ['nigthly', 'nightly'],
+  ] as const)
+    await expectRefusal(
+      project,
+      ['run', typed, ...MOCK],
+      new RegExp(`WF_SCRIPT_NOT_FOUND[\\s\\S]*→ Did you mean \`${meant}\`\\?\n$`),
+    );
+  await expectRefusal(project, ['run', 'deep/none.js', ...MOCK], /WF_SCRIPT_NOT_FOUND(?![\s\S]*Did you mean)/);
+});
+
 it('the beginning of an id is no id for a resume, but the whole one is named where it is certain', async () => {
   const project = makeProject({ files: { 'flow.js': THREE } });
   await runWf(['run', 'flow.js', ...MOCK], { project });
