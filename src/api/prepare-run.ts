@@ -16,6 +16,7 @@ import { loadScript, type ScriptLanguage } from '../script/load-script.js';
 import { canonicalJson } from '../shared/canonical-json.js';
 import { WfError } from '../shared/errors.js';
 import { readRegularFile } from '../shared/regular-file.js';
+import { currentFolder } from './current-folder.js';
 import { describeLimitChanges } from './limit-changes.js';
 import { type ResolvedOptions, resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
 import { readSourceRun, type SourceRun } from './source-run.js';
@@ -54,7 +55,7 @@ export interface PreparedRun {
 }
 
 export function findPlaces(given: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env' | 'runsDir'>): Places {
-  const cwd = resolve(given.cwd ?? process.cwd());
+  const cwd = resolve(given.cwd ?? currentFolder());
   const env = given.env ?? process.env;
   const home = given.home ?? env.HOME ?? homedir();
   const found = resolveRunsFolder({ cwd, home, runsDir: given.runsDir ?? env.WF_RUNS_DIR });

@@ -4,7 +4,7 @@ import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { VERSION } from '../shared/version.js';
 import { examples } from './examples.js';
 import { defineControl } from './commands/control-verbs.js';
-import { defineRun } from './commands/run-flags.js';
+import { defineRun, VERBOSE } from './commands/run-flags.js';
 import { describeErrorEvent, printErrorJson, showError } from './show-error.js';
 import { reportersIn, stderrOwnerOf } from './stderr-owner.js';
 
@@ -151,6 +151,9 @@ function buildProgram(setExit: (code: number) => void, isForMachine: boolean): C
     .addHelpText('after', examples(['wf doctor', 'wf doctor --fix']))
     .action(async (flags) => setExit(await (await import('./commands/doctor.js')).doctor(flags)));
 
-  for (const command of program.commands) command.exitOverride().helpOption('-h, --help', 'show help');
+  for (const command of program.commands) {
+    if (!command.options.some(({ short }) => short === '-v')) command.option(...VERBOSE);
+    command.exitOverride().helpOption('-h, --help', 'show help');
+  }
   return program;
 }

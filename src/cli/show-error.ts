@@ -8,8 +8,9 @@ export function showError(error: unknown, options: { verbose: boolean }): void {
 /** The text of an error for people, with its line end. */
 export function describeError(error: unknown, verbose: boolean): string {
   if (!WfError.is(error)) {
-    const stack = error instanceof Error && verbose ? `\n${error.stack}` : '';
-    return `wf: unexpected error: ${messageOf(error)}${stack}\n${verbose ? '' : 'Run it again with -v to see where.\n'}`;
+    const remedy = verbose ? 'Report this.' : 'Run it again with -v to see where, and report that.';
+    const stack = error instanceof Error && verbose ? `${error.stack}\n` : '';
+    return `wf: WF_INTERNAL: A fault in wf itself: ${messageOf(error)}\n  → ${remedy}\n${stack}`;
   }
   let text = '';
   for (const fault of [error, ...error.others]) {

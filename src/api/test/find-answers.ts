@@ -5,6 +5,7 @@ import type { MockRule } from '../../agents/mock/mock-rules.js';
 import { findRun } from '../../runs/find-run.js';
 import { readRunRecord } from '../../runs/run-records.js';
 import { observeRun } from '../../runs/run-status.js';
+import { currentFolder } from '../current-folder.js';
 import { findPlaces } from '../prepare-run.js';
 import { readAnswers } from '../record-answers.js';
 import type { TestOptions } from '../test-workflow.js';
@@ -25,7 +26,7 @@ export interface Answers {
  */
 export function findAnswers(expected: Expectations, file: string, given: TestOptions): Answers {
   if (given.mock !== undefined) {
-    const path = resolve(given.cwd ?? process.cwd(), given.mock);
+    const path = resolve(given.cwd ?? currentFolder(), given.mock);
     return { rules: { file: path }, written: { mock: relative(dirname(file), path) } };
   }
   if (given.from !== undefined) {

@@ -62,8 +62,11 @@ function addInputs(command: Command): Command {
       '--runs-dir <folder>',
       'folder of the runs (env WF_RUNS_DIR; default: .claude/workflow-runs of the project)',
     )
-    .option('-v, --verbose', 'show stack traces of wf itself');
+    .option(...VERBOSE);
 }
+
+/** Of every command: a fault in `wf` itself may show in any of them. */
+export const VERBOSE = ['-v, --verbose', 'show stack traces of wf itself'] as const;
 
 function addRunFlags(command: Command): Command {
   return addInputs(command)

@@ -66,7 +66,7 @@ export async function runFourCalls(): Promise<FourCalls> {
     },
     async tell(...words) {
       const { code, stdout, stderr } = await runWf(words, { project });
-      expect(stderr, words.join(' ')).not.toMatch(/unexpected error|Error: | {4}at /);
+      expect(stderr, words.join(' ')).not.toMatch(/WF_INTERNAL|Error: | {4}at /);
       return { code, text: stdout + stderr };
     },
   };
