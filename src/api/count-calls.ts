@@ -1,4 +1,6 @@
 /** The numbers of a run without a recorded end, from its calls. */
+import { costNothing } from '../agents/price-usage.js';
+import { addSaved, addSpent, spentUsd } from '../shared/add-usage.js';
 import { type Counts, emptyCounts, emptyUsage, type Usage } from '../shared/outcome.js';
 import type { CallDetail } from './call-view.js';
 
@@ -19,40 +21,31 @@ export function countCalls(calls: readonly CallDetail[]): Counts {
   return counts;
 }
 
-/** @param told as of the last heartbeat: what an attempt without a line had cost is only there */
-export function sumUsage(calls: readonly CallDetail[], told: Usage): Usage {
+/**
+ * @param told as of the last heartbeat: what an attempt without a line had cost is only there
+ * @param madeUp the run's answers are made up, and cost nothing
+ */
+export function sumUsage(calls: readonly CallDetail[], told: Usage, madeUp: boolean): Usage {
   const sum = emptyUsage();
-  let unknown = 0;
   for (const { reused, usage } of calls) {
     if (usage === undefined) continue;
-    if (reused) {
-      sum.savedOutputTokens += usage.outputTokens;
-      sum.savedUsd = add(sum.savedUsd, usage.usd);
-      continue;
-    }
-    sum.inputTokens += usage.inputTokens;
-    sum.outputTokens += usage.outputTokens;
-    sum.cacheReadTokens += usage.cacheReadTokens ?? 0;
-    sum.usd = add(sum.usd, usage.usd);
-    if (usage.usd == null || usage.usdPartial) unknown++;
+    if (reused) addSaved(sum, usage);
+    else addSpent(sum, madeUp ? costNothing(usage) : usage);
   }
-  const isSpent = calls.some(({ reused, attempts }) => !reused && attempts > 0);
+  const isAsked = calls.some(({ reused, attempts }) => !reused && attempts > 0);
   // A heartbeat from before the first call knew that nobody had been asked: what came after, it did not know.
-  const toldUsd = told.usd === 0 && isSpent ? null : told.usd;
-  const unknownCalls = Math.max(unknown, told.usdUnknownCalls ?? 0);
+  const toldUsd = told.usd === 0 && isAsked ? null : told.usd;
+  const unknownCalls = Math.max(sum.usdUnknownCalls ?? 0, told.usdUnknownCalls ?? 0);
   return {
     inputTokens: Math.max(sum.inputTokens, told.inputTokens),
     outputTokens: Math.max(sum.outputTokens, told.outputTokens),
     cacheReadTokens: Math.max(sum.cacheReadTokens, told.cacheReadTokens),
-    usd: larger(sum.usd ?? (isSpent ? null : 0), toldUsd),
+    usd: larger(spentUsd(sum, isAsked && !madeUp), toldUsd),
     ...(unknownCalls === 0 ? {} : { usdUnknownCalls: unknownCalls }),
     savedOutputTokens: Math.max(sum.savedOutputTokens, told.savedOutputTokens),
     savedUsd: larger(sum.savedUsd, told.savedUsd),
   };
 }
-
-const add = (sum: number | null, usd: number | null | undefined): number | null =>
-  usd == null ? sum : (sum ?? 0) + usd;
 
 const larger = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other);

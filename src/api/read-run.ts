@@ -49,7 +49,7 @@ function recount(summary: RunSummary): RunSummary {
   if (reading.kind !== 'ok') return summary;
   if (sizeOf(join(summary.folder, JOURNAL_FILE)) <= reading.record.progress.journalBytes) return summary;
   const { calls } = readCalls(summary.folder, false);
-  return { ...summary, counts: countCalls(calls), usage: sumUsage(calls, summary.usage) };
+  return { ...summary, counts: countCalls(calls), usage: sumUsage(calls, summary.usage, summary.madeUp) };
 }
 
 /** 0 for what cannot be looked at, such as a link that leads to itself: no run keeps others out of the list. */
@@ -83,7 +83,7 @@ export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
   if (foreign !== undefined) return viewForeign(summary, foreign);
   const { calls, notices, readDetail } = readCalls(folder, summary.status === 'running');
   const counts = state === null ? countCalls(calls) : summary.counts;
-  const usage = state === null ? sumUsage(calls, summary.usage) : summary.usage;
+  const usage = state === null ? sumUsage(calls, summary.usage, summary.madeUp) : summary.usage;
   const problems = [summary.damaged, summary.unsupported].filter((text) => text !== undefined);
   const onward = readOnward(observed, counts, places, where.runsDir);
   return {

@@ -1,4 +1,5 @@
 /** Counts logical calls and what they cost: the same numbers in terminal, JSON and `state.json`. */
+import { addSaved, addSpent, spentUsd } from '../shared/add-usage.js';
 import {
   type CallStatus,
   type CallUsage,
@@ -89,8 +90,7 @@ export class Tally {
     call.status = 'ok';
     call.reused = true;
     if (answer.lastTry) this.#lastTries.push({ n, label: call.label });
-    this.#usage.savedOutputTokens += answer.outputTokens;
-    if (answer.usd !== null) this.#usage.savedUsd = (this.#usage.savedUsd ?? 0) + answer.usd;
+    addSaved(this.#usage, answer);
   }
 
   /** @param lastTry its answer fitted the schema only at the last try */
@@ -118,12 +118,7 @@ export class Tally {
   }
 
   spend(usage: CallUsage | undefined): void {
-    if (usage === undefined) return;
-    this.#usage.inputTokens += usage.inputTokens;
-    this.#usage.outputTokens += usage.outputTokens;
-    this.#usage.cacheReadTokens += usage.cacheReadTokens ?? 0;
-    if (usage.usd != null) this.#usage.usd = (this.#usage.usd ?? 0) + usage.usd;
-    if (usage.usd == null || usage.usdPartial) this.#usage.usdUnknownCalls = (this.#usage.usdUnknownCalls ?? 0) + 1;
+    if (usage !== undefined) addSpent(this.#usage, usage);
   }
 
   /** An error of the script that did not end it. */
@@ -151,9 +146,7 @@ export class Tally {
   }
 
   get usage(): Usage {
-    const { usd } = this.#usage;
-    // Where no backend was asked, nothing was spent: that is known.
-    return { ...this.#usage, usd: usd ?? (this.#isSpent ? null : 0) };
+    return { ...this.#usage, usd: spentUsd(this.#usage, this.#isSpent) };
   }
 
   /** Calls without a result that no backend ever heard of. */

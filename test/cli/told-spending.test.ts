@@ -61,3 +61,12 @@ it('a run that asked nobody has cost nothing, and that is known', async () => {
   expect(second.state.usage).toMatchObject({ outputTokens: 0, usd: 0, savedOutputTokens: 60, savedUsd: 0.75 });
   expect(second.stderr).toMatch(/^ +cost +\$0\.00; saved by reuse: \$0\.75$/m);
 });
+
+it('a killed run whose answers are made up has cost nothing, and that is known', async () => {
+  const rules = [{ when: { label: 'C' }, hang: true }];
+  const project = makeProject({ files: { 'flow.js': SCRIPT, 'rules.json': JSON.stringify(rules) } });
+  const handle = startWf(['run', 'flow.js', '--backend', 'mock', '--mock', 'rules.json'], { project });
+  await waitForJournalLines(project, 2);
+  const shown = JSON.parse((await runWf(['show', await killRun(handle), '--json'], { project })).stdout) as RunView;
+  expect(shown.usage).toMatchObject({ outputTokens: 0, usd: 0 });
+});
