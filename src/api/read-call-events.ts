@@ -27,18 +27,24 @@ interface SeenEvent {
   kept?: KeptWorktree;
 }
 
-/** Events tell of calls that have no line: queued, started, refused. They are for display; a lost event loses a row here. */
+/**
+ * Events tell of calls that have no line: queued, started, refused. They are for display; a lost event loses a row here.
+ *
+ * @returns by number of a call whose end was told of: the highest number of a call that had been told of by then
+ */
 export function readCallEvents(
   folder: string,
   running: boolean,
   calls: Map<number, CallDetail>,
   notices: string[],
-): void {
+): ReadonlyMap<number, number> {
+  const askedByEnd = new Map<number, number>();
+  let lastAsked = 0;
   let text: string;
   try {
     text = readRegularFile(join(folder, EVENTS_FILE));
   } catch {
-    return;
+    return askedByEnd;
   }
   for (const line of text.split('\n')) {
     const event = parseEvent(line);
@@ -47,6 +53,7 @@ export function readCallEvents(
     if (event?.n === undefined || !event.type.startsWith('call.')) continue;
     const call = calls.get(event.n) ?? newCall(event, running);
     calls.set(event.n, call);
+    lastAsked = Math.max(lastAsked, event.n);
     if (running) noteSign(call, event);
     if (event.type === 'call.queued') call.key ??= event.key ?? null;
     else if (event.type === 'call.started') {
@@ -56,12 +63,14 @@ export function readCallEvents(
     } else if (event.type === 'call.worktree') {
       noteWorktree(call, event, running);
     } else if (event.type === 'call.finished') {
+      askedByEnd.set(event.n, lastAsked);
       // Only the journal says that a call has an answer.
       if (event.status === 'failed') call.status = 'failed';
       else call.status = 'no-result';
       if (event.error !== undefined) call.error = event.error;
     }
   }
+  return askedByEnd;
 }
 
 /** Of a live run: when its open calls last gave a sign, and which of them wait for another try. */

@@ -17,6 +17,8 @@ import { readCallEvents } from './read-call-events.js';
 export interface ReadCalls {
   /** In call order, without texts: a journal may be larger than the memory. */
   calls: CallDetail[];
+  /** By number of a call whose end was told of: the highest number of a call that had been told of by then. */
+  askedByEnd: ReadonlyMap<number, number>;
   notices: string[];
   /** One call with its texts. */
   readDetail(n: number): CallDetail | undefined;
@@ -29,10 +31,11 @@ export function readCalls(folder: string, running: boolean): ReadCalls {
   const notices: string[] = [];
   const calls = new Map<number, CallDetail>();
   const places = new Map<number, Place>();
-  readCallEvents(folder, running, calls, notices);
+  const askedByEnd = readCallEvents(folder, running, calls, notices);
   readJournalCalls(folder, calls, places, notices);
   return {
     calls: [...calls.values()].sort((a, b) => a.n - b.n),
+    askedByEnd,
     notices,
     readDetail(n) {
       const call = calls.get(n);

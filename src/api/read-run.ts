@@ -7,12 +7,12 @@ import type { StateRecord } from '../runs/records.js';
 import { inspectRunRecord } from '../runs/run-records.js';
 import { type ObservedRun, observeRun, type RunSummary } from '../runs/run-status.js';
 import { JOURNAL_FILE } from '../runs/runs-folder.js';
-import type { Counts, ErrorRecord, RunStatus } from '../shared/outcome.js';
+import type { Counts, ErrorRecord, RunStatus, Usage } from '../shared/outcome.js';
 import { findPlaces, type Places } from './prepare-run.js';
 import type { CallDetail, CallView } from './call-view.js';
-import { countCalls, sumUsage } from './count-calls.js';
+import { countRecorded, countRecordedPhases, sumRecordedUsage } from './count-recorded.js';
 import { howToGoOn } from './how-to-go-on.js';
-import { readCalls } from './read-calls.js';
+import { type ReadCalls, readCalls } from './read-calls.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { statIfThere } from '../shared/stat-if-there.js';
 
@@ -48,9 +48,11 @@ function recount(summary: RunSummary): RunSummary {
   const reading = inspectRunRecord(summary.folder);
   if (reading.kind !== 'ok') return summary;
   if (sizeOf(join(summary.folder, JOURNAL_FILE)) <= reading.record.progress.journalBytes) return summary;
-  const { calls } = readCalls(summary.folder, false);
-  return { ...summary, counts: countCalls(calls), usage: sumUsage(calls, summary.usage, summary.madeUp) };
+  const recorded = readCalls(summary.folder, false);
+  return { ...summary, counts: countRecorded(recorded), usage: sumOf(recorded, summary) };
 }
+
+const sumOf = ({ calls }: ReadCalls, { usage, madeUp }: RunSummary): Usage => sumRecordedUsage(calls, usage, madeUp);
 
 /** 0 for what cannot be looked at, such as a link that leads to itself: no run keeps others out of the list. */
 function sizeOf(path: string): number {
@@ -81,9 +83,10 @@ export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
   const observed = observeRun(folder);
   const { summary, state, foreign } = observed;
   if (foreign !== undefined) return viewForeign(summary, foreign);
-  const { calls, notices, readDetail } = readCalls(folder, summary.status === 'running');
-  const counts = state === null ? countCalls(calls) : summary.counts;
-  const usage = state === null ? sumUsage(calls, summary.usage, summary.madeUp) : summary.usage;
+  const recorded = readCalls(folder, summary.status === 'running');
+  const { calls, notices, readDetail } = recorded;
+  const counts = state === null ? countRecorded(recorded) : summary.counts;
+  const usage = state === null ? sumOf(recorded, summary) : summary.usage;
   const problems = [summary.damaged, summary.unsupported].filter((text) => text !== undefined);
   const onward = readOnward(observed, counts, places, where.runsDir);
   return {
@@ -92,7 +95,7 @@ export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
     usage,
     ...(state !== null && 'result' in state ? { result: state.result } : {}),
     ...(state?.error === undefined ? {} : { error: state.error }),
-    phases: state?.phases ?? countPhases(calls),
+    phases: state?.phases ?? countRecordedPhases(recorded),
     calls: calls.map(toView),
     notices: [
       ...new Set([
@@ -159,7 +162,8 @@ function viewForeign(summary: RunSummary, foreign: ForeignRun): ReadRun {
     ...summary,
     ...('result' in foreign ? { result: foreign.result } : {}),
     ...(foreign.error === null ? {} : { error: { code: 'WF_RUN_FOREIGN', message: foreign.error } }),
-    phases: countPhases(calls),
+    // In which order that engine asked for equal calls and heard of them, its lines do not say.
+    phases: countRecordedPhases({ calls, askedByEnd: new Map() }),
     calls: calls.map(toView),
     notices: [
       ...(summary.unsupported === undefined ? [] : [summary.unsupported]),
@@ -183,9 +187,4 @@ function toView({
   ...view
 }: CallDetail): CallView {
   return view;
-}
-
-function countPhases(calls: readonly CallDetail[]): RunView['phases'] {
-  const titles = [...new Set(calls.map((call) => call.phase))];
-  return titles.map((title) => ({ title, counts: countCalls(calls.filter((call) => call.phase === title)) }));
 }

@@ -1,10 +1,11 @@
 /** Counts logical calls and what they cost: the same numbers in terminal, JSON and `state.json`. */
 import { addSaved, addSpent, spentUsd } from '../shared/add-usage.js';
+import { countCalls, countPhases } from '../shared/count-calls.js';
+import { findRecovered } from '../shared/find-recovered.js';
 import {
   type CallStatus,
   type CallUsage,
   type Counts,
-  emptyCounts,
   type ErrorRecord,
   emptyUsage,
   type ScriptErrors,
@@ -21,8 +22,7 @@ interface Seen {
   reused: boolean;
   executed: boolean;
   abandoned: boolean;
-  /** How many calls there were when it ended without an answer. */
-  callsAtEnd: number;
+  askedByEnd: number;
   code: string;
   message: string;
 }
@@ -32,11 +32,12 @@ const SCRIPT_ERRORS_KEPT = 5;
 export class Tally {
   readonly #calls = new Map<number, Seen>();
   readonly #usage = emptyUsage();
-  readonly #phases: (string | null)[] = [];
   readonly #scriptErrors: ScriptErrors = { count: 0, first: [] };
   readonly #lastTries: { n: number; label: string }[] = [];
   /** A call was handed to a backend. */
   #isSpent = false;
+  /** The highest number of a call that was seen: one that waits for a recorded answer is seen after later ones. */
+  #lastAsked = 0;
 
   /** A call was seen for the first time. */
   see(n: number, label: string, phase: string | null, key: string): void {
@@ -49,11 +50,11 @@ export class Tally {
       reused: false,
       executed: false,
       abandoned: false,
-      callsAtEnd: 0,
+      askedByEnd: 0,
       code: '',
       message: '',
     });
-    if (!this.#phases.includes(phase)) this.#phases.push(phase);
+    if (n > this.#lastAsked) this.#lastAsked = n;
   }
 
   get(n: number): Readonly<Seen> | undefined {
@@ -99,7 +100,7 @@ export class Tally {
     if (call === undefined) return;
     if (lastTry) this.#lastTries.push({ n, label: call.label });
     call.status = status;
-    if (status !== 'ok') call.callsAtEnd = this.#calls.size;
+    if (status === 'failed') call.askedByEnd = this.#lastAsked;
     if (cause !== undefined) {
       call.code = cause.code;
       call.message = cause.message;
@@ -159,67 +160,21 @@ export class Tally {
   }
 
   get counts(): Counts {
-    return this.#count(() => true);
+    return countCalls(this.#calls);
   }
 
   get phases(): PhaseCounts[] {
-    return this.#phases.map((title) => ({ title, counts: this.#count((call) => call.phase === title) }));
+    return countPhases(this.#calls);
   }
 
   get failures(): Failure[] {
     const failures: Failure[] = [];
-    const isRecovered = this.#findRecovered();
+    const isRecovered = findRecovered(this.#calls);
     for (const call of this.#calls.values()) {
       if (call.status !== 'failed' && call.code === '') continue;
       const { n, label, phase, status, code, message } = call;
-      failures.push({
-        n,
-        label,
-        phase,
-        status,
-        code,
-        message,
-        recovered: call.status === 'failed' && isRecovered(call),
-      });
+      failures.push({ n, label, phase, status, code, message, recovered: isRecovered(call) });
     }
     return failures;
-  }
-
-  /**
-   * Asks whether a later call than the failed one asked the same and got its answer. Equal calls that ran beside it do not
-   * stand for it. Answers are gathered only when it is asked: most runs have no failed call.
-   */
-  #findRecovered(): (failed: Seen) => boolean {
-    /** Number of the last call that was answered, by key. */
-    let answered: Map<string, number> | undefined;
-    const gather = (): Map<string, number> => {
-      const last = new Map<string, number>();
-      for (const { status, key, n } of this.#calls.values()) {
-        if (status === 'ok') last.set(key, Math.max(n, last.get(key) ?? 0));
-      }
-      return last;
-    };
-    return ({ key, callsAtEnd }) => {
-      if (key === '') return false;
-      answered ??= gather();
-      return (answered.get(key) ?? 0) > callsAtEnd;
-    };
-  }
-
-  #count(wanted: (call: Seen) => boolean): Counts {
-    const counts = emptyCounts();
-    const isRecovered = this.#findRecovered();
-    for (const call of this.#calls.values()) {
-      if (!wanted(call)) continue;
-      counts.calls++;
-      if (call.reused) counts.reused++;
-      if (call.executed) counts.executed++;
-      if (call.status === 'ok') counts.ok++;
-      else if (call.status === 'skipped') counts.skipped++;
-      else if (call.status === 'failed') counts[isRecovered(call) ? 'recovered' : 'failed']++;
-      else if (call.abandoned) counts.abandoned++;
-      else if (call.status === 'no-result') counts.noResult++;
-    }
-    return counts;
   }
 }

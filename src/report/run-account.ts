@@ -3,7 +3,8 @@
  * second call. All reporters that count do it from here.
  */
 import type { Failure, RunEvent } from '../engine/events.js';
-import type { CallStatus, CallUsage, Counts, ErrorRecord } from '../shared/outcome.js';
+import { addToCounts } from '../shared/count-calls.js';
+import { type CallStatus, type CallUsage, type Counts, type ErrorRecord, emptyCounts } from '../shared/outcome.js';
 
 /** A call as its events told it. */
 export interface CallAccount {
@@ -110,17 +111,10 @@ function finishCall(call: CallAccount, event: Of<'call.finished'>): void {
  */
 export function countCalls(calls: Iterable<CallAccount>, failures: readonly Failure[] = []): Omit<Counts, 'abandoned'> {
   const recovered = new Set(failures.filter((failure) => failure.recovered).map((failure) => failure.n));
-  const counts = { calls: 0, ok: 0, failed: 0, recovered: 0, skipped: 0, noResult: 0, reused: 0, executed: 0 };
-  for (const call of calls) {
-    counts.calls++;
-    if (call.reused) counts.reused++;
-    if (call.executed) counts.executed++;
-    if (call.status === 'ok') counts.ok++;
-    else if (call.status === 'skipped') counts.skipped++;
-    else if (call.status === 'no-result') counts.noResult++;
-    else if (call.status === 'failed') counts[recovered.has(call.n) ? 'recovered' : 'failed']++;
-  }
-  return counts;
+  const all = emptyCounts();
+  for (const call of calls) addToCounts(all, call, recovered.has(call.n));
+  const { abandoned: _, ...known } = all;
+  return known;
 }
 
 /** Calls in call order. */

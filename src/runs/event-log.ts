@@ -65,7 +65,9 @@ export function openEventLog(path: string): EventLog {
       if (fd === undefined || (bytes > MAX_FILE_BYTES && !STATE_CHANGES.has(event.type))) return;
       const line = JSON.stringify(event);
       batch += `${line.length <= MAX_TEXT ? line : JSON.stringify(event, cutText)}\n`;
-      if (batch.length >= BATCH_BYTES || event.type === 'run.started') flush();
+      // What is asked for after a failure may make up for it: which calls these are is told by the place of this line alone.
+      const isFailure = event.type === 'call.finished' && event.status === 'failed';
+      if (batch.length >= BATCH_BYTES || event.type === 'run.started' || isFailure) flush();
       else timer ??= setTimeout(flush, BATCH_MS).unref();
     },
     flush,

@@ -15,7 +15,7 @@ export type Counts = {
   calls: number;
   ok: number;
   failed: number;
-  /** Failed calls whose key got an answer later in the same run; they are not part of `failed`. */
+  /** Failed calls that a later call of the same key made up for (`find-recovered.ts`); they are not part of `failed`. */
   recovered: number;
   skipped: number;
   /** Calls that nobody awaited when the body returned. */

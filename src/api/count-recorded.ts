@@ -1,38 +1,44 @@
-/** The numbers of a run without a recorded end, from its calls. */
+/** The numbers of a run without a recorded end, from what is recorded of its calls. */
 import { costNothing } from '../agents/price-usage.js';
 import { addSaved, addSpent, spentUsd } from '../shared/add-usage.js';
-import { type Counts, emptyCounts, emptyUsage, type Usage } from '../shared/outcome.js';
+import { type CountedCall, countCalls, countPhases } from '../shared/count-calls.js';
+import { type Counts, emptyUsage, type Usage } from '../shared/outcome.js';
 import type { CallDetail } from './call-view.js';
+import type { ReadCalls } from './read-calls.js';
 
-export function countCalls(calls: readonly CallDetail[]): Counts {
-  const counts = emptyCounts();
-  // By call number: calls come in call order, and only a later one makes up for a failure.
-  const answered = new Map(calls.filter((call) => call.status === 'ok').map((call) => [call.key, call.n]));
-  for (const call of calls) {
-    counts.calls++;
-    if (call.reused) counts.reused++;
-    else if (call.attempts > 0) counts.executed++;
-    if (call.status === 'ok') counts.ok++;
-    else if (call.status === 'skipped') counts.skipped++;
-    else if (call.status === 'failed')
-      counts[call.key !== null && (answered.get(call.key) ?? 0) > call.n ? 'recovered' : 'failed']++;
-    else if (call.status === 'no-result') counts.noResult++;
-  }
-  return counts;
-}
+type RecordedCalls = Pick<ReadCalls, 'calls' | 'askedByEnd'>;
+
+export const countRecorded = (recorded: RecordedCalls): Counts => countCalls(toCounted(recorded));
+
+export const countRecordedPhases = (recorded: RecordedCalls): { title: string | null; counts: Counts }[] =>
+  countPhases(toCounted(recorded));
+
+const toCounted = ({ calls, askedByEnd }: RecordedCalls): CountedCall[] =>
+  calls.map((call) => ({
+    n: call.n,
+    key: call.key,
+    phase: call.phase,
+    status: call.status,
+    reused: call.reused,
+    executed: isExecuted(call),
+    // A failure whose end was not told of: that anything was asked for after it was not seen either.
+    askedByEnd: askedByEnd.get(call.n) ?? Number.POSITIVE_INFINITY,
+  }));
+
+const isExecuted = ({ reused, attempts }: CallDetail): boolean => !reused && attempts > 0;
 
 /**
  * @param told as of the last heartbeat: what an attempt without a line had cost is only there
  * @param madeUp the run's answers are made up, and cost nothing
  */
-export function sumUsage(calls: readonly CallDetail[], told: Usage, madeUp: boolean): Usage {
+export function sumRecordedUsage(calls: readonly CallDetail[], told: Usage, madeUp: boolean): Usage {
   const sum = emptyUsage();
   for (const { reused, usage } of calls) {
     if (usage === undefined) continue;
     if (reused) addSaved(sum, usage);
     else addSpent(sum, madeUp ? costNothing(usage) : usage);
   }
-  const isAsked = calls.some(({ reused, attempts }) => !reused && attempts > 0);
+  const isAsked = calls.some(isExecuted);
   // A heartbeat from before the first call knew that nobody had been asked: what came after, it did not know.
   const toldUsd = told.usd === 0 && isAsked ? null : told.usd;
   const unknownCalls = Math.max(sum.usdUnknownCalls ?? 0, told.usdUnknownCalls ?? 0);
