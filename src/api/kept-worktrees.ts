@@ -8,7 +8,7 @@ import { readStartedCalls } from './started-calls.js';
 export interface WorktreeCollector {
   readonly all: readonly CallWorktree[];
   take(event: RunEvent): void;
-  /** Says which of them are gone. */
+  /** Says which of them are gone; what has no branch either is kept nowhere, and is not among them any more. */
   close(warn: (message: string) => void): Promise<void>;
 }
 
@@ -30,6 +30,8 @@ export function collectWorktrees(source: SourceJournal | undefined, where: Where
       const gone = all.filter(({ from, path }) => from !== undefined && !existsSync(path));
       if (gone.length === 0) return;
       const branches = await listBranches(where);
+      const lost = new Set(gone.filter(({ branch }) => branches?.has(branch) === false));
+      all.splice(0, all.length, ...all.filter((kept) => !lost.has(kept)));
       const named = gone.slice(0, NAMED).map(({ n, label, branch }) => {
         const state = branches === undefined ? 'not known' : branches.has(branch) ? 'still there' : 'gone too';
         return `#${n} ${label}: branch ${branch} is ${state}`;

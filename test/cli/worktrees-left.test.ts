@@ -126,6 +126,9 @@ describe('a resume', () => {
     project.git('branch', '-D', `wf/${first}/1`);
     const third = await run(project, ['--resume-from', second.id]);
     expect(third.stderr).toContain(`branch wf/${first}/1 is gone too`);
+    // Somebody has taken it over and removed it: it is not kept, and the summary does not say so.
+    expect(keptIn(third).map(({ label }) => label)).not.toContain('done');
+    expect(third.stderr).not.toMatch(/^ +#1 done of run/m);
   }, 120_000);
 });
 
