@@ -36,6 +36,11 @@ describe('B-096: exactly one parse', () => {
       ['object', false, { n: 5, list: [1, { a: null }], text: '5', plain: ':=x' }],
     ],
     [
+      'single values whose names hold a colon',
+      ['--arg', 'ns:key=text', '--arg', 'ns:n:=5', '--arg', 'a:b:c=http://x:=y'],
+      ['object', false, { 'ns:key': 'text', 'ns:n': 5, 'a:b:c': 'http://x:=y' }],
+    ],
+    [
       'odd names',
       ['--args', '{"__proto__":1,"constructor":2}'],
       ['object', false, JSON.parse('{"__proto__":1,"constructor":2}')],
@@ -57,7 +62,7 @@ describe('B-096: exactly one parse', () => {
     ['a missing file', ['--args-file', 'missing.json'], /WF_ARGS.*missing\.json/],
     ['a file that is no JSON', ['--args-file', 'show.js'], /WF_ARGS.*show\.js/],
     ['a typed value that does not parse', ['--arg', 'n:=five'], /WF_ARGS.*--arg n/],
-    ['a value without a name', ['--arg', '=x'], /WF_ARGS.*--arg/],
+    ['a value without a name', ['--arg', '=x'], /WF_ARGS.*--arg "=x" is not name=text\./],
     ['a name without a value', ['--arg', 'x'], /WF_ARGS.*--arg/],
     ['two ways at once', ['--args', '{}', '--arg', 'a=1'], /WF_ARGS.*--args and --arg/],
     ['two ways at once, text and file', ['--args-text', 'x', '--args-file', 'args.json'], /WF_ARGS/],
