@@ -223,6 +223,17 @@ declare global {
     debug(...data: any[]): void;
     warn(...data: any[]): void;
     error(...data: any[]): void;
+    trace(...data: any[]): void;
+    assert(holds?: any, ...data: any[]): void;
+    dir(...data: any[]): void;
+    table(...data: any[]): void;
+    group(...data: any[]): void;
+    groupCollapsed(...data: any[]): void;
+    groupEnd(): void;
+    /** Does nothing: a workflow has no clock. */
+    time(label?: string): void;
+    timeLog(label?: string, ...data: any[]): void;
+    timeEnd(label?: string): void;
   }
   /** All of it goes to the log of the run. */
   var console: Console;
