@@ -1,7 +1,7 @@
 /** Makes the most of a syntax error: acorn knows the place, V8 often has the better words. */
 import { Script } from 'node:vm';
-import { type Token, tokenizer, tokTypes } from 'acorn';
 import { splitLines } from './code-frame.js';
+import { closerOf, findOpen } from './open-brackets.js';
 import { CODE_HEAD, CODE_TAIL } from './wrap-script.js';
 
 export interface SyntaxExplanation {
@@ -10,6 +10,7 @@ export interface SyntaxExplanation {
   remedy: string;
 }
 
+const ESCAPE = 'Write `\\\\` for a backslash; in a template `String.raw` keeps it as it is.';
 const LOOK_AT_LINE = 'Correct the line; `wf check` shows whether anything else is wrong.';
 
 /** @param message acorn's, without its place */
@@ -29,18 +30,26 @@ export function explainSyntaxError(text: string, message: string, at: number): S
     const said = theirs?.line === line ? theirs.message : unexpected(text, at);
     return { message: lowerFirst(said), at, remedy: remedyFor(text, at) };
   }
+  if (/escape sequence/.test(message)) return { message: lowerFirst(message), at, remedy: ESCAPE };
+  const unseen = message.startsWith('Unexpected character') ? nameUnseen(text, at) : undefined;
+  if (unseen !== undefined) {
+    return {
+      message: `unexpected character ${unseen}, which is not visible`,
+      at,
+      remedy: 'Remove it; it often comes along when text is copied from a page.',
+    };
+  }
   return { message: lowerFirst(message), at, remedy: remedyFor(text, at) };
 }
 
 /** For a fault at the end of the text: what was left open has to be mended. */
 export function explainEnd(text: string, at = text.length): SyntaxExplanation {
-  const opener = findUnclosed(text);
+  const opener = findOpen(text);
   if (opener === undefined) return { message: 'unexpected end of the file', at, remedy: LOOK_AT_LINE };
-  const bracket = text.startsWith('${', opener) ? '${' : text[opener];
+  const { sign } = opener;
   return {
-    message:
-      bracket === '`' ? 'the template that begins here is never closed' : `the \`${bracket}\` here is never closed`,
-    at: opener,
+    message: sign === '`' ? 'the template that begins here is never closed' : `the \`${sign}\` here is never closed`,
+    at: opener.at,
     remedy: 'Close it where it should end; the end of the file was reached.',
   };
 }
@@ -72,31 +81,33 @@ function remedyFor(text: string, at: number): string {
     return 'Use plain quotes (\' or ") instead of typographic ones.';
   if (/['"`]\s*$/.test(text.slice(Math.max(0, at - 20), at)) && /[\p{ID_Start}$]/u.test(text[at] ?? ''))
     return 'A quote inside a string may end it too early: write \\" or \\\', or use a template literal.';
-  return LOOK_AT_LINE;
+  return remedyForBracket(text, at) ?? LOOK_AT_LINE;
 }
 
-/** Where the innermost bracket or template begins that is still open at the end, or where the text stops making sense. */
-function findUnclosed(text: string): number | undefined {
-  const open: Token[] = [];
-  try {
-    for (const token of tokenizer(text, { ecmaVersion: 'latest', sourceType: 'module' })) {
-      const endsTemplate = token.type === tokTypes.backQuote && open.at(-1)?.type === tokTypes.backQuote;
-      if (endsTemplate || CLOSING.has(token.type)) open.pop();
-      else if (OPENING.has(token.type)) open.push(token);
-    }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+/** Words with which a statement begins and no part of an expression does. */
+const STATEMENT = /^(?:return|const|let|var|if|for|while|do|throw|try|switch|break|continue)\b/;
+
+/** Where a statement or a closing bracket stands that cannot stand there, a bracket before it is the likely fault. */
+function remedyForBracket(text: string, at: number): string | undefined {
+  const found = text[at] ?? '';
+  if (!/[)\]}]/.test(found) && !STATEMENT.test(text.slice(at, at + 10))) return undefined;
+  const open = findOpen(text, at);
+  if (open === undefined) {
+    const opener = { ')': '(', ']': '[', '}': '{' }[found];
+    return opener && `It closes nothing: remove it, or find the \`${opener}\` that is missing before it.`;
   }
-  return open.at(-1)?.start;
+  const closer = closerOf(open.sign);
+  // In a block a statement is at home, so that something else is wrong there.
+  if (open.sign === '{' ? !/[)\]]/.test(found) : found === closer) return undefined;
+  const line = splitLines(text.slice(0, open.at)).length;
+  return `The \`${open.sign}\` of line ${line} is still open here: is a \`${closer}\` missing?`;
 }
 
-const OPENING = new Set([
-  tokTypes.braceL,
-  tokTypes.parenL,
-  tokTypes.bracketL,
-  tokTypes.dollarBraceL,
-  tokTypes.backQuote,
-]);
-const CLOSING = new Set([tokTypes.braceR, tokTypes.parenR, tokTypes.bracketR]);
+/** `U+200B` for a character that leaves no trace on the screen. */
+function nameUnseen(text: string, at: number): string | undefined {
+  const character = text.codePointAt(at) ?? 0;
+  if (!/^[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]$/u.test(String.fromCodePoint(character))) return undefined;
+  return `U+${character.toString(16).toUpperCase().padStart(4, '0')}`;
+}
 
 const lowerFirst = (text: string): string => (/^[A-Z][a-z]/.test(text) ? text[0]?.toLowerCase() + text.slice(1) : text);

@@ -17,6 +17,7 @@ export const PARSE_OPTIONS = {
  * @throws WfError `WF_SCRIPT_SYNTAX`
  */
 export function parseScript(script: ScriptText, text = script.text): Program {
+  refuseFence(script, text);
   let program: Program;
   try {
     program = parse(text, PARSE_OPTIONS);
@@ -25,6 +26,16 @@ export function parseScript(script: ScriptText, text = script.text): Program {
   }
   refuseHtmlComments(script, text);
   return program;
+}
+
+/** Agents that write scripts like to hand them over as Markdown. */
+function refuseFence(script: ScriptText, text: string): void {
+  const fence = /^\s*(?=```)/.exec(text);
+  if (fence === null) return;
+  throw new WfError('WF_SCRIPT_SYNTAX', 'The script stands in a fence of Markdown.', {
+    remedy: 'Remove the lines that begin with ```.',
+    place: placeAt(script, fence[0].length),
+  });
 }
 
 /** Runs a walk over the tree of a script; a tree too deep for it is the script's fault. */

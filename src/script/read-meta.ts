@@ -51,6 +51,18 @@ export function readMeta(program: ast.Program): MetaReading {
   }
   if (declarator.init?.type !== 'ObjectExpression') {
     const { init } = declarator;
+    const literal = init && literalBefore(init);
+    if (literal) {
+      // Without a semicolon the next line is called, indexed or tagged.
+      refusals.push(
+        fault(
+          literal.end,
+          'meta does not end with its `}`: what follows is read as part of the same statement.',
+          'End it with a semicolon: `};`.',
+        ),
+      );
+      return { meta: undefined, exportAt: exported.start, refusals, warnings: [] };
+    }
     const found = init ? `, found ${describeNode(init)}` : '';
     refusals.push(fault((init ?? declarator).start, `meta must be an object literal${found}.`, `Write ${SHAPE}.`));
     return { meta: undefined, exportAt: exported.start, refusals, warnings: [] };
@@ -58,6 +70,27 @@ export function readMeta(program: ast.Program): MetaReading {
   const reading = readMetaObject(declarator.init);
   refusals.push(...reading.refusals);
   return { ...reading, meta: refusals.length > 0 ? undefined : reading.meta, exportAt: exported.start, refusals };
+}
+
+/** The object literal with which a longer expression begins. */
+function literalBefore(node: ast.AnyNode): ast.ObjectExpression | undefined {
+  switch (node.type) {
+    case 'ObjectExpression':
+      return node;
+    case 'CallExpression':
+      return literalBefore(node.callee);
+    case 'MemberExpression':
+      return literalBefore(node.object);
+    case 'TaggedTemplateExpression':
+      return literalBefore(node.tag);
+    case 'BinaryExpression':
+    case 'LogicalExpression':
+      return literalBefore(node.left);
+    case 'ChainExpression':
+      return literalBefore(node.expression);
+    default:
+      return undefined;
+  }
 }
 
 /** Reads the object alone. */
