@@ -76,10 +76,14 @@ function unexpected(text: string, at: number): string {
   return token ? `Unexpected token '${token}'` : 'Unexpected token';
 }
 
-function remedyFor(text: string, at: number): string {
+/** What to do about a fault of which only the place is known. */
+export function remedyFor(text: string, at: number): string {
   if (/[\u2018\u2019\u201c\u201d\u00ab\u00bb]/.test(text[at] ?? ''))
     return 'Use plain quotes (\' or ") instead of typographic ones.';
-  if (/['"`]\s*$/.test(text.slice(Math.max(0, at - 20), at)) && /[\p{ID_Start}$]/u.test(text[at] ?? ''))
+  const before = text.slice(Math.max(0, at - 20), at);
+  if (/`\s*$/.test(before) && /[\p{ID_Start}$]/u.test(text[at] ?? ''))
+    return 'A backtick inside a template ends it: write \\` there.';
+  if (/['"]\s*$/.test(before) && /[\p{ID_Start}$]/u.test(text[at] ?? ''))
     return 'A quote inside a string may end it too early: write \\" or \\\', or use a template literal.';
   return remedyForBracket(text, at) ?? LOOK_AT_LINE;
 }

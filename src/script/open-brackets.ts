@@ -1,9 +1,8 @@
-/** Finds brackets and templates that are still open at a place of a text that cannot be parsed. */
+/** Finds brackets and templates that have no counterpart in a text that cannot be parsed. */
 import { type Token, tokenizer, tokTypes } from 'acorn';
 
-export interface OpenBracket {
+export interface LoneBracket {
   at: number;
-  /** `(`, `[`, `{`, `${` or a backtick. */
   sign: string;
 }
 
@@ -17,7 +16,7 @@ const OPENING = new Map([
 const CLOSING = new Set([tokTypes.braceR, tokTypes.parenR, tokTypes.bracketR]);
 
 /** The innermost one that is open at `end`, or where the text stops making sense. */
-export function findOpen(text: string, end = text.length): OpenBracket | undefined {
+export function findOpen(text: string, end = text.length): LoneBracket | undefined {
   const open: Token[] = [];
   try {
     for (const token of tokenizer(text, { ecmaVersion: 'latest', sourceType: 'module' })) {
@@ -31,6 +30,20 @@ export function findOpen(text: string, end = text.length): OpenBracket | undefin
   }
   const last = open.at(-1);
   return last && { at: last.start, sign: OPENING.get(last.type) as string };
+}
+
+/** The first closing bracket that closes nothing. */
+export function findSurplus(text: string): LoneBracket | undefined {
+  let depth = 0;
+  try {
+    for (const { type, start } of tokenizer(text, { ecmaVersion: 'latest', sourceType: 'module' })) {
+      if (type !== tokTypes.backQuote && OPENING.has(type)) depth++;
+      else if (CLOSING.has(type) && --depth < 0) return { at: start, sign: text[start] as string };
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return undefined;
 }
 
 /** What closes it. */

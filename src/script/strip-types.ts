@@ -4,8 +4,9 @@
  */
 import { parse } from 'acorn';
 import { WfError } from '../shared/errors.js';
-import { explainEnd } from './explain-syntax.js';
+import { explainEnd, remedyFor } from './explain-syntax.js';
 import { moduleFormAt } from './module-form.js';
+import { findSurplus } from './open-brackets.js';
 import { PARSE_OPTIONS } from './parse-script.js';
 import { placeAt, type ScriptText } from './script-text.js';
 import { blankTypes, type StripFault } from './type-stripper.js';
@@ -88,12 +89,17 @@ function toWfError(script: ScriptText, fault: StripFault): WfError {
       place: placeAt(script, at),
     });
   }
-  const end = at >= script.text.trimEnd().length ? explainEnd(script.text) : undefined;
-  return new WfError('WF_SCRIPT_SYNTAX', `The script cannot be parsed: ${end?.message ?? message}.`, {
-    remedy: end?.remedy ?? 'Correct the line; `wf check` shows whether anything else is wrong.',
-    place: placeAt(script, end?.at ?? at),
-  });
+  const { text } = script;
+  // To the stripper a brace too many closes its wrapper, and the fault is what comes after that.
+  const surplus = findSurplus(text);
+  if (surplus !== undefined && surplus.at < at)
+    return unparsed(script, `unexpected token '${surplus.sign}'`, surplus.at);
+  const end = at >= text.trimEnd().length ? explainEnd(text) : undefined;
+  return unparsed(script, end?.message ?? message, end?.at ?? at, end?.remedy);
 }
+
+const unparsed = (script: ScriptText, what: string, at: number, remedy = remedyFor(script.text, at)): WfError =>
+  new WfError('WF_SCRIPT_SYNTAX', `The script cannot be parsed: ${what}.`, { remedy, place: placeAt(script, at) });
 
 const NOT_TYPES = [
   {

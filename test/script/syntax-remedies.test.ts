@@ -37,6 +37,15 @@ describe('C018 what is still open where a statement begins', () => {
       expect((await fault(body)).remedy).toBe(remedy);
     });
   }
+  test('in TypeScript too, where the wrapper would hide a brace too many', async () => {
+    const open = await refusalOf(`${META}\nconst a: string[] = args.map((n: string) => n\nreturn a`, {
+      language: 'ts',
+    });
+    expect(open).toMatchObject({ place: { line: 3, column: 1 }, remedy: expect.stringContaining('`(` of line 2') });
+    const surplus = await refusalOf(`${META}\nif (args) {\n}\n}\nreturn 1 as number`, { language: 'ts' });
+    expect(surplus).toMatchObject({ place: { line: 4, column: 1 }, remedy: expect.stringContaining('closes nothing') });
+    expect(surplus.message).toBe("The script cannot be parsed: unexpected token '}'.");
+  });
   test('a word in the wrong place is not blamed on the bracket around it', async () => {
     expect((await fault('const a = [\n  1 ⟦two⟧, 3\n]')).remedy).not.toMatch(/still open/);
   });
@@ -49,6 +58,11 @@ describe('C018 characters that are not what they seem', () => {
       expect(error.message).toMatch(/bad (?:character )?escape sequence/);
       expect(error.remedy).toBe('Write `\\\\` for a backslash; in a template `String.raw` keeps it as it is.');
     }
+  });
+  test('a backtick inside a template', async () => {
+    expect((await fault('return `Use `⟦git⟧ diff` for it`')).remedy).toBe(
+      'A backtick inside a template ends it: write \\` there.',
+    );
   });
   test('one that nobody sees is named by its number', async () => {
     const error = await fault('const a⟦\u200b⟧ = 1');
