@@ -13,9 +13,9 @@
 /** How `agent()` is to do its work. Everything is optional. */
 export interface AgentOptions<Schema extends JsonSchema = JsonSchema> {
   /** Name that is shown; default: the first 60 characters of the prompt. */
-  label?: string | null;
+  label?: string | number | null;
   /** Group of this call alone; default: the title given to `phase()` last. */
-  phase?: string | null;
+  phase?: string | number | null;
   /** The answer is data that fits this JSON Schema, checked and parsed. Written in place, or `as const`, it gives the answer its type. */
   schema?: Schema | null;
   /** Model of this call, as the backend names it; `'inherit'` is the run's. */

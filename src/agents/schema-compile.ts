@@ -3,6 +3,7 @@
  * files, no workers, so that the sandbox's bundle can hold it.
  */
 import { makeCheck, type SchemaCheck } from './compile-check.js';
+import { findShorthand } from '../shared/schema-shorthand.js';
 import { findUnfillable } from './find-unfillable.js';
 
 export type { SchemaCheck } from './compile-check.js';
@@ -62,10 +63,17 @@ function lookUp(schema: object): Compiled {
 
 function compile(text: string): Compiled {
   try {
-    return { check: makeCheck(text), fault: findUnfillable(JSON.parse(text)) };
+    const schema = JSON.parse(text) as object;
+    return { check: makeCheck(text), fault: explainShorthand(schema) ?? findUnfillable(schema) };
   } catch (error) {
     return { fault: explain(error) };
   }
+}
+
+function explainShorthand(schema: object): string | null {
+  const name = findShorthand(schema);
+  if (name === undefined) return null;
+  return `it says nothing of the answer, and \`${name}\` is no keyword of JSON Schema; write { type: 'object', properties: { … } }`;
 }
 
 function explain(error: unknown): string {

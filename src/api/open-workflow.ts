@@ -64,7 +64,10 @@ function explain(id: string, isName: boolean, error: unknown): string {
     return `workflow({ scriptPath: ${JSON.stringify(id)} }): there is no such file, beside the parent's script or in the start folder.`;
   if (error.code === 'WF_SCRIPT_NOT_FOUND') {
     const known = /Saved workflows: (.*)\./.exec(error.message)?.[1];
-    return `workflow(${JSON.stringify(id)}): there is no such workflow.${known === undefined ? '' : ` Saved workflows: ${known}.`}`;
+    const told = `workflow(${JSON.stringify(id)}): there is no such workflow.${known === undefined ? '' : ` Saved workflows: ${known}.`}`;
+    return /[\\/]|\.m?[jt]s$/.test(id)
+      ? `${told} A file is called by workflow({ scriptPath: ${JSON.stringify(id)} }).`
+      : told;
   }
   if (error.code === 'WF_SCRIPT_AMBIGUOUS')
     return `workflow(${JSON.stringify(id)}): one folder holds more than one workflow of that name.`;

@@ -42,7 +42,7 @@ await probe('noPrompt', () => agent())
 await probe('emptyPrompt', () => agent(''))
 await probe('numberPrompt', () => agent(5))
 await probe('textOptions', () => agent('u', 'label'))
-await probe('labelNumber', () => agent('v', { label: 5 }))
+await probe('labelObject', () => agent('v', { label: { n: 5 } }))
 await probe('modelNumber', () => agent('w', { model: 5 }))
 await probe('effort', () => agent('x', { effort: 'super' }))
 await probe('isolation', () => agent('y', { isolation: 'remote' }))
@@ -185,7 +185,7 @@ describe('options', () => {
     expect(optionsOf('t')).not.toHaveProperty('model');
     for (const name of [
       'textOptions',
-      'labelNumber',
+      'labelObject',
       'modelNumber',
       'effort',
       'tools',

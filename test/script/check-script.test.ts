@@ -224,6 +224,7 @@ describe('WF_CHECK_SCHEMA', () => {
     'required that is no list': ["{ type: 'object', required: 'a' }", 'not valid'],
     'a broken pattern': ["{ type: 'object', properties: { a: { type: 'string', pattern: '(' } } }", 'not valid'],
     'a reference to nowhere': ["{ type: 'object', properties: { a: { $ref: '#/definitions/x' } } }", 'not valid'],
+    'types in short': ["{ title: 'string', count: 'number' }", '`count` is no keyword'],
     'no object at all': ["'object'", 'must be a JSON Schema object'],
   };
   for (const [what, [schema, message]] of Object.entries(cases)) {
@@ -240,7 +241,18 @@ describe('WF_CHECK_SCHEMA', () => {
       { code: 'WF_CHECK_SCHEMA', severity: 'warning', message: expect.stringContaining('an array') },
     ]);
   });
+  test('types in short inside of it: other engines let them pass', async () => {
+    for (const [schema, path] of [
+      ["{ type: 'array', items: { title: 'string', line: 'number' } }", 'schema.items.line'],
+      ["{ type: 'object', properties: { user: { name: 'string[]' } } }", 'schema.properties.user.name'],
+    ])
+      expect(await check(`await agent('x', { schema: ⟦${schema}⟧ })`)).toMatchObject([
+        { code: 'WF_CHECK_SCHEMA', severity: 'warning', message: expect.stringContaining(`${path} is no keyword`) },
+      ]);
+  });
   for (const schema of [
+    "{ type: 'object', properties: { a: { 'x-kind': 'our string', description: 'd' }, b: { 'x-n': 1 } } }",
+    "{ description: 'anything' }",
     "{ type: 'object', properties: { a: { type: ['string', 'null'], enum: ['x', null] } }, required: ['a'], additionalProperties: false }",
     "{ type: 'object', properties: { n: { type: 'integer', const: 1 } }, required: ['n'], examples: [1], 'x-own': true }",
     "{ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', $defs: { a: { prefixItems: [{}] } }, properties: { a: { $ref: '#/$defs/a' } } }",

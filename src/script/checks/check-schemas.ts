@@ -1,6 +1,7 @@
 import type * as ast from 'acorn';
 import { full } from 'acorn-walk';
 import { messageOf } from '../../shared/errors.js';
+import { findShorthand, findShorthandWithin } from '../../shared/schema-shorthand.js';
 import { type LiteralProblem, readLiteral } from '../read-literal.js';
 import { type CheckContext, calledName, readOptions, resolveConstant } from './context.js';
 import { findContradiction } from './find-contradiction.js';
@@ -63,8 +64,21 @@ async function explainSchema(
     );
   const reason = await compile(schema);
   if (reason) return error(`The schema is not valid: ${reason}.`, 'Correct it after the JSON Schema specification.');
+  const foreign = findShorthand(schema);
+  if (foreign !== undefined) {
+    const text = `The schema says nothing of the answer: \`${foreign}\` is no keyword of JSON Schema.`;
+    return error(text, "Write `{ type: 'object', properties: { … }, required: […] }`.");
+  }
   const contradiction = findContradiction(schema, 'schema');
   if (contradiction) return error(`No answer can fit: ${contradiction}.`, 'Correct the schema, or every try fails.');
+  const loose = findShorthandWithin(schema, 'schema');
+  if (loose !== undefined) {
+    return {
+      text: `${loose} is no keyword of JSON Schema, so that anything fits there.`,
+      remedy: "Write `{ type: 'object', properties: { name: { type: 'string' } } }` for an object in an object.",
+      isError: false,
+    };
+  }
   const { type } = schema as { type?: unknown };
   if (typeof type === 'string' && type !== 'object') {
     return {

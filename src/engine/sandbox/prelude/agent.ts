@@ -30,7 +30,7 @@ function queueCall(prompt: unknown, opts: unknown): Promise<Answer> {
     if (given !== undefined && config.fixedPhase === null) phase = given;
     optionsText = readOptions(options);
   }
-  if (label === undefined || label === '') label = labelOf(prompt);
+  if (label === undefined || isBlank(label)) label = labelOf(prompt);
   const path = currentPath();
   // Each argument that crosses the border costs; most calls have none of the last three.
   return waitFor((id) =>
@@ -54,6 +54,11 @@ function labelOf(prompt: string): string {
 /** Of one code unit. */
 const isSpace = (unit: string): boolean =>
   unit <= ' ' || (unit >= '\xa0' && (unit === '\xa0' || unit === '\u2028' || unit === '\u2029' || unit === '\ufeff'));
+
+function isBlank(label: string): boolean {
+  for (let i = 0; i < label.length; i++) if (!isSpace(label[i] as string)) return false;
+  return true;
+}
 
 /** Most prompts begin as their label does. */
 function isOneLine(start: string): boolean {
@@ -79,9 +84,10 @@ function joinLines(prompt: string): string {
 function textOption(options: Record<string, unknown>, name: string): string | undefined {
   const value = options[name];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string')
-    throw misuse('WF_AGENT_OPTIONS', `agent(): option ${name} must be a string; got ${describe(value)}.`);
-  return value;
+  if (typeof value === 'string') return value;
+  // The number of an issue or a round; both options are only shown.
+  if (typeof value === 'number' && value - value === 0) return `${value}`;
+  throw misuse('WF_AGENT_OPTIONS', `agent(): option ${name} must be a string; got ${describe(value)}.`);
 }
 
 /** JSON text of the options other than label and phase; empty when there are none. */
