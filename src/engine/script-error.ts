@@ -1,18 +1,21 @@
 /** Turns what the sandbox says of an error into a record with the user's own file, line, column and code frame. */
-import { codeFrame } from '../script/code-frame.js';
-import { ABSENT_GLOBALS, PRESENT_GLOBALS } from '../script/known-globals.js';
+import { codeFrame, splitLines } from '../script/code-frame.js';
 import { mapStack } from '../script/map-stack.js';
 import { ERROR_CODES, EXIT } from '../shared/errors.js';
-import { nearestWord } from '../shared/nearest-word.js';
 import type { ErrorRecord } from '../shared/outcome.js';
+import { hintFor } from './error-hints.js';
 import type { SandboxError } from './sandbox/frames.js';
 
 /** @param sources source text by the file name that stacks use */
 export function explainScriptError(error: SandboxError, sources: ReadonlyMap<string, string>): ErrorRecord {
-  const record: ErrorRecord = { code: codeOf(error), message: messageOf(error), name: error.name };
+  const frames = mapStack(error.stack, { filename: error.filename });
+  const [first] = frames;
+  const source = sources.get(error.filename);
+  const line = first && source && splitLines(source.replace(/^\ufeff/, ''))[first.line - 1];
+  const message = messageOf(error, line?.slice(0, first && first.column - 1));
+  const record: ErrorRecord = { code: codeOf(error), message, name: error.name };
   const cause = error.cause && explainScriptError(error.cause, sources);
   if (cause !== undefined) record.cause = cause;
-  const frames = mapStack(error.stack, { filename: error.filename });
   const stack = frames.map(({ name, line, column, isAsync }) => {
     const place = `${error.filename}:${line}:${column}`;
     return `    at ${isAsync ? 'async ' : ''}${name === undefined ? place : `${name} (${place})`}`;
@@ -23,9 +26,7 @@ export function explainScriptError(error: SandboxError, sources: ReadonlyMap<str
     const whole = [...(inner.stack?.split('\n') ?? []), ...stack];
     return { ...record, ...inner, ...(theirs === undefined ? {} : { cause: theirs }), stack: whole.join('\n') };
   }
-  const first = frames[0];
   if (first === undefined) return record;
-  const source = sources.get(error.filename);
   record.file = error.filename;
   record.line = first.line;
   record.column = first.column;
@@ -34,21 +35,11 @@ export function explainScriptError(error: SandboxError, sources: ReadonlyMap<str
   return record;
 }
 
-function messageOf(error: SandboxError): string {
+function messageOf(error: SandboxError, before: string | undefined): string {
   const { name, message, code, isError } = error;
   if (isError === false) return `${message} (thrown as it is, not as an Error, so its place is not known)`;
   const named = name !== '' && name !== 'Error' && codeOf({ code }) === 'WF_SCRIPT_THREW';
-  return `${named ? `${name}: ` : ''}${message}${name === 'ReferenceError' ? hintFor(message) : ''}`;
-}
-
-/** What to write instead of a name that a workflow does not have. */
-function hintFor(message: string): string {
-  const missing = /^([\p{ID_Start}$_][\p{ID_Continue}$]*) is not defined$/u.exec(message)?.[1];
-  if (missing === undefined) return '';
-  const instead = ABSENT_GLOBALS.get(missing);
-  if (instead !== undefined) return ` in a workflow. ${instead}`;
-  const nearest = nearestWord(missing, PRESENT_GLOBALS);
-  return nearest === undefined ? '' : `. Did you mean \`${nearest}\`?`;
+  return `${named ? `${name}: ` : ''}${message}${hintFor(error, before)}`;
 }
 
 /** The sandbox is the less trusted side: a code that means more to whoever reads the outcome is not taken over. */

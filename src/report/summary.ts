@@ -53,6 +53,7 @@ export function summarizeRun(
     ...describePhases(finished, paint),
     ...(finished.scriptErrors ? describeScriptErrors(finished.scriptErrors) : []),
     ...describeLastTries(finished),
+    ...describeLeft(counts.abandoned),
     ...describeOpen(counts.noResult, finished.notStarted ?? 0),
     ...describeWorktrees(finished),
     row('tokens', describeTokensOf(finished.usage, counts)),
@@ -127,6 +128,14 @@ function describeLastTries({ lastTries = [], runId }: FinishedEvent): string[] {
     ...lastTries.slice(0, LAST_TRIES_NAMED).map((call) => `      ${nameCall(call)}`),
     ...(rest > 0 ? [`      and ${formatCount(rest)} more: wf show ${runId}`] : []),
   ];
+}
+
+/** The loser of a race is meant to end so; a forgotten `await` looks the same, and nothing else would tell of it. */
+function describeLeft(abandoned: number): string[] {
+  if (abandoned === 0) return [];
+  const were = abandoned === 1 ? 'was' : 'were';
+  const what = `${plural(abandoned, 'call')} ${were} open when the script returned, and ${were} ended`;
+  return [row('left', `${what}: \`await\` what is meant to finish`)];
 }
 
 /** Whoever looks after what an agent may have done must not be sent after calls that no agent ever got. */

@@ -3,8 +3,10 @@ import type { ScriptFault } from './checked-script.js';
 import { checkAwaits } from './checks/check-awaits.js';
 import { checkFanOuts } from './checks/check-fan-outs.js';
 import { checkGlobals } from './checks/check-globals.js';
+import { checkLastStart } from './checks/check-last-start.js';
 import { checkOptions } from './checks/check-options.js';
 import { checkPhases } from './checks/check-phases.js';
+import { checkPromises } from './checks/check-promises.js';
 import { checkSchemas, findSchemas } from './checks/check-schemas.js';
 import type { CheckContext } from './checks/context.js';
 import { type Finding, toFaults } from './finding.js';
@@ -62,7 +64,16 @@ async function findFaults(source: string, options: CheckOptions): Promise<Script
     report: (node, finding) => void findings.push({ ...finding, at: node.start }),
   };
   const schemas = withinDepth(script, () => {
-    for (const check of [checkAwaits, checkFanOuts, checkOptions, checkPhases, checkGlobals]) check(context);
+    for (const check of [
+      checkAwaits,
+      checkLastStart,
+      checkPromises,
+      checkFanOuts,
+      checkOptions,
+      checkPhases,
+      checkGlobals,
+    ])
+      check(context);
     return findSchemas(context);
   });
   await checkSchemas(context, schemas);

@@ -28,6 +28,10 @@ export const ABSENT_GLOBALS: ReadonlyMap<string, string> = new Map<string, strin
   ...['process', '__dirname', '__filename', 'window', 'document', 'localStorage'].map(
     (name) => [name, BY_ARGS] as const,
   ),
+  ...['fs', 'os', 'child_process'].map((name) => [name, BY_AGENT] as const),
+  ['path', 'Join texts with `/`: a workflow has no file system, agents do.'],
+  ...['global', 'self'].map((name) => [name, 'Write `globalThis`.'] as const),
+  ['sleep', 'Write `const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))`.'],
   ['Buffer', 'Use `TextEncoder`, `TextDecoder`, `btoa` or `atob`.'],
   ['crypto', 'Random values would differ on a resume: pass them in through args.'],
   ['performance', 'The clock would differ on a resume: pass the time in through args.'],

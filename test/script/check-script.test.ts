@@ -78,6 +78,18 @@ describe('WF_CHECK_UNAWAITED', () => {
     'function f() { ⟦pipeline([1], (x) => agent(`${x}`))⟧ } await f()',
     'for (const x of args) ⟦agent(x)⟧',
     '⟦args.forEach(async (x) => { await agent(x) })⟧',
+    // Behind it the script ends.
+    "async function main() { return await agent('x') }\n⟦main()⟧",
+    "const main = async () => { await agent('x') }; ⟦main().catch((e) => log(e))⟧; log('started'); return { ok: true }",
+    "phase('a');\n⟦(async () => { await agent('x') })()⟧",
+    "const review = () => agent('x'); async function main() { return await review() }\n⟦main()⟧",
+    // An async function gives a promise, which is always true.
+    'const kept = ⟦args.filter(async (x) => await agent(x))⟧; return kept',
+    'if (⟦args.some(async (x) => (await agent(x)) === null)⟧) return 1',
+    // A promise has no such member.
+    "return await ⟦parallel([() => agent('x')]).filter⟧(Boolean)",
+    "const r = agent('x'); return ⟦r.trim⟧()",
+    'const rs = pipeline(args, (x) => agent(x)); log(⟦rs.length⟧); return await rs',
   ])
     test(body, async () =>
       expect(await check(body)).toMatchObject([{ code: 'WF_CHECK_UNAWAITED', severity: 'warning' }]),
@@ -92,6 +104,15 @@ describe('WF_CHECK_UNAWAITED', () => {
     'args.forEach((x) => log(x)); args.forEach(async (x) => { log(x) })',
     "phase('a'); log('b'); console.log('c')",
     'const r = await Promise.all(args.map((x) => agent(x)))',
+    "async function main() { await agent('x') }\nawait main()",
+    "async function pump() { await agent('x') }\npump(); await new Promise((done) => setTimeout(done, 5))",
+    "async function pump() { await agent('x') }\nconst done = agent('y'); pump(); return done",
+    "async function main() { log('x') }\nmain()",
+    "const f = () => { const main = async () => agent('x'); main() }; await f()",
+    "const r = await agent('x'); return r.trim()",
+    "const p = agent('x'); return await p.then((x) => x.trim())",
+    "return (await parallel([() => agent('x')])).filter(Boolean)",
+    'const found = args.filter((x) => x.isAsync); return found',
   ])
     test(`not: ${body}`, async () => quiet(body));
 });

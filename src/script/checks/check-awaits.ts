@@ -1,7 +1,7 @@
 import type * as ast from 'acorn';
 import { full } from 'acorn-walk';
 import { memberName } from '../find-refused-forms.js';
-import { type CheckContext, startedBy } from './context.js';
+import { type CheckContext, startedBy, startsWork } from './context.js';
 
 /** Work that is started and whose end nobody waits for: it is cancelled when the body returns. */
 export function checkAwaits({ program, names, report }: CheckContext): void {
@@ -31,12 +31,4 @@ function isAsyncForEach(node: ast.Expression): node is ast.CallExpression {
   if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return false;
   const [callback] = node.arguments;
   return memberName(node.callee) === 'forEach' && callback !== undefined && 'async' in callback && callback.async;
-}
-
-function startsWork(root: ast.Node, names: CheckContext['names']): boolean {
-  let found = false;
-  full(root, (node) => {
-    found ||= startedBy(node, names) !== undefined;
-  });
-  return found;
 }

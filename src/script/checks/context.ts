@@ -1,4 +1,5 @@
 import type * as ast from 'acorn';
+import { full } from 'acorn-walk';
 import type { WorkflowMeta } from '../checked-script.js';
 import type { Finding } from '../finding.js';
 import { memberName } from '../find-refused-forms.js';
@@ -40,6 +41,15 @@ export function startedBy(node: ast.AnyNode, names: ResolvedNames): string | und
   const { callee } = node;
   if (callee.type !== 'MemberExpression') return undefined;
   return ['then', 'catch', 'finally'].includes(memberName(callee) ?? '') ? startedBy(callee.object, names) : undefined;
+}
+
+/** Whether something within a node calls a function of the dialect that gives a promise. */
+export function startsWork(root: ast.Node, names: CheckContext['names']): boolean {
+  let found = false;
+  full(root, (node) => {
+    found ||= startedBy(node, names) !== undefined;
+  });
+  return found;
 }
 
 /** An expression, or what the `const` that it names was made with. */

@@ -59,6 +59,9 @@ function tellOfError(path: string): void {
   );
 }
 
+/** Of the JSON writer's own recursion: a getter of the result that throws one has nested too deeply as well. */
+const TooDeep = RangeError.prototype;
+
 export async function run(main: () => Promise<unknown>): Promise<void> {
   let value: unknown;
   try {
@@ -72,6 +75,8 @@ export async function run(main: () => Promise<unknown>): Promise<void> {
     text = resultText(value);
   } catch (error) {
     if (error instanceof NotJson) hostCall(0, 'not-json', error.path, error.what);
+    else if (error !== null && typeof error === 'object' && descendsFrom(error, TooDeep))
+      hostCall(0, 'not-json', 'result', 'nested too deeply');
     else hostCall(0, 'fail', errorText(error));
     return;
   }
