@@ -41,6 +41,7 @@ export function createOpenWorkflow(run: PreparedRun, onChange: (message: string)
         name: 'WorkflowError',
         code: code === 'WF_SCRIPT_NOT_FOUND' ? 'WF_WORKFLOW_UNKNOWN' : code,
         message: explain(id, 'name' in reference, error),
+        ...placeIn(error),
       };
     }
   };
@@ -71,8 +72,15 @@ function explain(id: string, isName: boolean, error: unknown): string {
   }
   if (error.code === 'WF_SCRIPT_AMBIGUOUS')
     return `workflow(${JSON.stringify(id)}): one folder holds more than one workflow of that name.`;
-  const place = error.place?.line === undefined ? '' : ` (line ${error.place.line}, column ${error.place.column})`;
-  return `workflow(${JSON.stringify(id)}): ${messageOf(error)}${place}`;
+  const { line, column } = placeIn(error);
+  const told = `workflow(${JSON.stringify(id)}): ${messageOf(error)}`;
+  if (line === undefined) return told;
+  return `${told.replace(/\.$/, '')} (line ${line}, column ${column})${error.remedy ? `: ${error.remedy}` : '.'}`;
+}
+
+function placeIn(error: unknown): { line?: number; column?: number } {
+  const { line, column } = (WfError.is(error) && error.place) || {};
+  return line === undefined || column === undefined ? {} : { line, column };
 }
 
 /** Against the parent's folder, then the start folder; it must lie inside the project or a workflows folder. */

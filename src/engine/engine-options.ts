@@ -88,7 +88,7 @@ export type OpenWorkflow = (
   recorded: ReadonlyMap<string, { source: string; path: string | null }>,
 ) => Promise<
   | { ok: true; script: CheckedScript; id: string; path: string | null }
-  | { ok: false; name: string; code: string; message: string }
+  | { ok: false; name: string; code: string; message: string; line?: number; column?: number }
 >;
 
 export type EngineEnd =

@@ -17,7 +17,7 @@ const LOOK_AT_LINE = 'Correct the line; `wf check` shows whether anything else i
 export function explainSyntaxError(text: string, message: string, at: number): SyntaxExplanation {
   const isAtEnd = text.slice(at).trim() === '' && message === 'Unexpected token';
   if (isAtEnd || message === 'Unterminated template') return explainEnd(text, at);
-  if (/^await\b/.test(text.slice(at))) {
+  if (/^await\b/.test(text.slice(at)) && !/default value|static/.test(message)) {
     return {
       message: '`await` stands in a function that is not async',
       at,

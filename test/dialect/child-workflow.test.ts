@@ -107,7 +107,9 @@ describe('which script', () => {
   it('C137 a child with a fault in its text throws with its place; what lies outside of the project is refused', () => {
     expect(thrown('syntax')).toMatchObject({
       code: 'WF_SCRIPT_SYNTAX',
-      message: expect.stringContaining('line 2, column 11'),
+      message: expect.stringMatching(/\(line 2, column 11\): \S.*\.$/),
+      line: 2,
+      column: 11,
     });
     expect(thrown('meta')).toMatchObject({ code: 'WF_SCRIPT_META', message: expect.stringContaining('description') });
     for (const name of ['outside', 'upwards'])

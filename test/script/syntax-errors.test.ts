@@ -28,6 +28,7 @@ describe('B-109 the message is the parser’s, the place exact', () => {
     'the same name twice': ['const a = 1\nconst ⟦a⟧ = 2', /'a' has already been declared/],
     'await in a plain function': ['files.map((f) => ⟦await⟧ agent(f))', /`await` stands in a function/, /`async`/],
     'await in a function statement': ['function f() {\n  ⟦await⟧ g()\n}', /`await` stands in a function/],
+    'await as a default value': ['const f = async (a = ⟦await⟧ g()) => a', /^(?!.*not async).*await/i],
     with: ['⟦with⟧ (a) {}', /'with' in strict mode/],
     'a bad regular expression': ['return /⟦(⟧/', /[Ii]nvalid regular expression/],
     'break outside a loop': ['⟦break⟧', /break/],

@@ -56,7 +56,7 @@ export type DownHead =
   | { t: 'answers'; items: [kept: number, bytes: number][]; reset: boolean }
   | { t: 'deliver'; items: DeliveredItem[] }
   | { t: 'workflow'; ok: true; script: ScriptForSandbox; name: string }
-  | { t: 'workflow'; ok: false; name: string; code: string; message: string }
+  | { t: 'workflow'; ok: false; name: string; code: string; message: string; line?: number; column?: number }
   | { t: 'deps'; digest: string; files?: Record<string, string> }
   | { t: 'deps'; digest: null; message: string };
 

@@ -118,7 +118,10 @@ function runOnce({ head, body }: Frame & { head: { t: 'start' } }, prelude: stri
       up.send({ t: 'workflow', reference: JSON.parse(reference) });
       const reply = awaitReply();
       if (reply.t !== 'workflow') return leave();
-      if (!reply.ok) return { name: 'WorkflowError', code: reply.code, message: reply.message };
+      if (!reply.ok) {
+        const { code, message, line, column } = reply;
+        return { name: 'WorkflowError', code, message, ...(line === undefined ? {} : { line, column: column ?? 1 }) };
+      }
       return open(reply.script, args === '' ? undefined : args, {
         path,
         fixedPhase: `▸ ${reply.name}`,
