@@ -10,7 +10,7 @@ import { messageOf } from '../shared/errors.js';
 import { isComplete } from '../shared/outcome.js';
 import { closeInTime } from './close-in-time.js';
 import { createDiskPatience, type DiskPatience } from './disk-patience.js';
-import { isScriptFault, resumeCommandOf } from '../shared/resume-command.js';
+import { isMendedInScript, resumeCommandOf } from '../shared/resume-command.js';
 import { explainEnd, type Outcome } from './explain-end.js';
 import type { PreparedRun } from './prepare-run.js';
 import type { RunResult } from './run-options.js';
@@ -116,8 +116,9 @@ async function writeRecording(
   }
 }
 
-function resumeCommand({ record, given, prepared }: RunParts, outcome: Outcome): string {
-  const script = isScriptFault(outcome.cause) ? (given.script ?? pathFrom(prepared)) : undefined;
+function resumeCommand({ engine, record, given, prepared }: RunParts, outcome: Outcome): string {
+  const isMended = isMendedInScript(outcome.cause, engine.tally.failures);
+  const script = isMended ? (given.script ?? pathFrom(prepared)) : undefined;
   return resumeCommandOf(record.runId, given.runsDir, script);
 }
 

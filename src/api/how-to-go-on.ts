@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ObservedRun } from '../runs/run-status.js';
 import { type Counts, isComplete } from '../shared/outcome.js';
-import { isScriptFault, resumeCommandOf } from '../shared/resume-command.js';
+import { isMendedInScript, resumeCommandOf } from '../shared/resume-command.js';
 import type { Places } from './prepare-run.js';
 
 /**
@@ -22,7 +22,7 @@ export function howToGoOn(
   const { runId, status, noResume, verdicts } = summary;
   if (status === 'running' || isComplete(status, counts) || noResume !== undefined || verdicts !== undefined)
     return null;
-  const path = isScriptFault(state?.cause) ? (record?.script.path ?? null) : null;
+  const path = isMendedInScript(state?.cause, state?.failures) ? (record?.script.path ?? null) : null;
   const file = path === null ? undefined : join(root, path);
   // Its run may lie in the runs folder of another project.
   const script = file !== undefined && existsSync(file) ? relative(cwd, file) : undefined;

@@ -28,4 +28,12 @@ const SCRIPT_FAULTS = new Set([
  * What the script itself or a child of it did wrong is mended in a file, and without the script's name the stored copies of
  * both would run again.
  */
-export const isScriptFault = (cause: string | undefined): boolean => cause !== undefined && SCRIPT_FAULTS.has(cause);
+export const isMendedInScript = (cause: string | undefined, failures: readonly FailedCall[] = []): boolean =>
+  isScriptFault(cause) || failures.some(({ code, recovered }) => !recovered && isScriptFault(code));
+
+interface FailedCall {
+  code: string;
+  recovered: boolean;
+}
+
+const isScriptFault = (code: string | undefined): boolean => code !== undefined && SCRIPT_FAULTS.has(code);

@@ -34,3 +34,15 @@ it.each<[string, string, RegExp]>([
   const shown = await runWf(['show', id], { project });
   expect(shown.stdout).toContain(`To go on: wf run flow.js --resume-from ${id}\n`);
 });
+
+it('so it does where the run completed without a call that the script had asked for wrongly', async () => {
+  const body = "return await parallel([() => agent('x', { effort: 'loud' }), () => agent('y')])";
+  const project = makeProject({ files: { 'flow.js': workflow(body) } });
+  const { code, stderr } = await runWf(['run', 'flow.js', '--command', 'cat', '-q'], { project });
+  const goOn = `wf run flow.js --resume-from ${newestRun(project)}`;
+  expect([code, stderr]).toEqual([3, expect.stringMatching(new RegExp(`^ {2}go on +${goOn}$`, 'm'))]);
+  expect((await runWf(['show', newestRun(project)], { project })).stdout).toContain(`To go on: ${goOn}\n`);
+  project.write('flow.js', workflow(body.replace('loud', 'low')));
+  const mended = await runWf(goOn.split(' ').slice(1), { project });
+  expect(mended).toMatchObject({ code: 0, stdout: expect.stringContaining('"x"') });
+});
