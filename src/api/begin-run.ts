@@ -152,7 +152,9 @@ export function beginRun(base: Beginning): RunHandle {
       carried,
       sandbox,
       openWorkflow: createOpenWorkflow(prepared, (message) => warn('WF_CHILD_CHANGED', message)),
-      hashDeps: createHashDeps(places.root, prepared.startFolder, ended.signal),
+      hashDeps: createHashDeps(places.root, prepared.startFolder, ended.signal, (message) =>
+        warn('WF_NOTICE', message),
+      ),
       clock,
       onEvent: tell,
       onLive: (call) => watch?.takeLive(call),

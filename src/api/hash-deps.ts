@@ -13,9 +13,16 @@ const MAX_NAMED = 200;
 /**
  * @param root no pattern may leave this folder
  * @param signal ends the reading of files that nobody waits for any more
+ * @param warn told once of patterns that name no file as they stand: an answer would be reused whatever is edited
  */
-export function createHashDeps(root: string, startFolder: string, signal: AbortSignal): HashDeps {
+export function createHashDeps(
+  root: string,
+  startFolder: string,
+  signal: AbortSignal,
+  warn: (message: string) => void,
+): HashDeps {
   const known = new Map<string, { stamp: string; digest: string }>();
+  const warned = new Set<string>();
   return async (patterns, cwd) => {
     try {
       const realRoot = realpathSync(root);
@@ -23,6 +30,10 @@ export function createHashDeps(root: string, startFolder: string, signal: AbortS
       if (!isInside(realRoot, base)) return { digest: null, message: OUTSIDE };
       const files = await findFiles(patterns, base, realRoot, signal);
       if (typeof files === 'string') return { digest: null, message: files };
+      for (const message of describeIdle(patterns, files, base, realRoot)) {
+        if (!warned.has(message)) warn(message);
+        warned.add(message);
+      }
       const digests: Record<string, string> = {};
       const sum = createHash('sha256');
       for (const file of files) {
@@ -65,6 +76,29 @@ async function findFiles(
   const outside = files.find((file) => !isInside(root, resolve(base, file)));
   if (outside !== undefined) return OUTSIDE;
   return files.map((file) => file.split(sep).join('/')).sort();
+}
+
+/** A pattern names files. The name of a folder alone, which is easily written, names none of those in it. */
+function describeIdle(patterns: readonly string[], files: readonly string[], base: string, root: string): string[] {
+  const folders = patterns.filter((pattern) => isFolderInside(root, resolve(base, pattern)));
+  if (folders.length > 0)
+    return folders.map((folder) => {
+      const inIt = `${folder.replace(/\/+$/, '') || '.'}/**`;
+      return `deps: ${JSON.stringify(folder)} is a folder, and names none of the files in it: write ${JSON.stringify(inIt)}. Until then no edit there makes the call run again.`;
+    });
+  if (files.length > 0) return [];
+  return [
+    `deps: no file fits ${patterns.map((pattern) => JSON.stringify(pattern)).join(', ')} now. One that comes there later makes the call run again.`,
+  ];
+}
+
+function isFolderInside(root: string, path: string): boolean {
+  try {
+    return statSync(path).isDirectory() && isInside(root, path);
+  } catch {
+    // Nothing is there, or it is no path at all: most patterns are none.
+    return false;
+  }
 }
 
 function isInside(root: string, path: string): boolean {

@@ -80,7 +80,9 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       carried,
       sandbox,
       openWorkflow: createOpenWorkflow(prepared, (message) => notices.push(message)),
-      hashDeps: createHashDeps(places.root, prepared.startFolder, new AbortController().signal),
+      hashDeps: createHashDeps(places.root, prepared.startFolder, new AbortController().signal, (message) =>
+        notices.push(message),
+      ),
     });
     const results = carried.lines.filter((line) => line.type === 'result');
     const used = new Set(plan.calls.map((call) => call.result));
