@@ -48,7 +48,7 @@ export function makeCheck(text: string): SchemaCheck {
       listAll(value);
       return describeErrors(listAll.errors ?? fits.errors);
     } catch (error) {
-      if (error instanceof RangeError) return ['/ is nested too deeply to be checked'];
+      if (error instanceof RangeError) return ['/ is too large or nested too deeply to be checked'];
       throw error;
     }
   };
@@ -85,7 +85,7 @@ function compileWith(schema: object, draft: Draft, text: string, allErrors: bool
     return ajv.compile(schema);
   } catch (error) {
     if (ajv.errors?.length) {
-      throw new Error(`it is not valid JSON Schema ${draft}: ${describeErrors(ajv.errors).slice(0, 3).join('; ')}`);
+      throw new Error(`it is not valid JSON Schema ${draft}: ${describeErrors(ajv.errors).join('; ')}`);
     }
     throw error;
   } finally {

@@ -3,6 +3,7 @@
  * files, no workers, so that the sandbox's bundle can hold it.
  */
 import { makeCheck, type SchemaCheck } from './compile-check.js';
+import { tellSchemaFaults } from '../shared/schema-faults.js';
 import { findShorthand } from '../shared/schema-shorthand.js';
 import { findUnfillable } from './find-unfillable.js';
 
@@ -77,12 +78,14 @@ function explainShorthand(schema: object): string | null {
 }
 
 function explain(error: unknown): string {
-  if (error instanceof RangeError) return 'it is nested too deeply';
+  if (error instanceof RangeError) return 'it is too large or nested too deeply';
   const missing = (error as { missingRef?: unknown }).missingRef;
   if (typeof missing === 'string') {
     const ref = JSON.stringify(missing);
     if (missing.startsWith('#')) return `its $ref ${ref} points to nothing`;
     return `its $ref ${ref} lies outside of the schema, and nothing is fetched`;
   }
-  return error instanceof Error ? error.message.slice(0, 500) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const [, what, faults] = /^(it is not valid JSON Schema \S+: )(.*)$/s.exec(error.message) ?? [];
+  return faults === undefined ? error.message.slice(0, 500) : `${what}${tellSchemaFaults(faults.split('; '))}`;
 }

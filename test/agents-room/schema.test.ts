@@ -38,7 +38,16 @@ describe('which schemas can be used (B-124)', () => {
     ['null', null, /^it must be an object or a boolean, not null$/],
     ['a list', [], /not an array$/],
     ['a text', 'object', /not a string$/],
-    ['an unknown type', { type: 'strnig' }, /^it is not valid JSON Schema 2020-12: \/type must be/],
+    [
+      'an unknown type',
+      { type: 'strnig' },
+      /^it is not valid JSON Schema 2020-12: \/type must be one of string, number, integer, boolean, object, array, null$/,
+    ],
+    [
+      'a word instead of a schema',
+      { properties: { a: 'string' } },
+      /2020-12: \/properties\/a must be a schema, such as \{ type: 'string' \}$/,
+    ],
     ['a broken part', { properties: { a: { minimum: 'x' } } }, /\/properties\/a\/minimum must be number/],
     ['a remote $ref', { $ref: 'https://example.invalid/x.json' }, /lies outside of the schema, and nothing is fetched/],
     ['a dangling $ref', { $ref: '#/$defs/nope' }, /its \$ref "#\/\$defs\/nope" points to nothing/],
@@ -103,7 +112,7 @@ describe('what does not fit is named', () => {
   test('a value nested too deeply is a misfit, not a crash', () => {
     const schema = { $ref: '#/$defs/n', $defs: { n: { type: 'array', items: { $ref: '#/$defs/n' } } } };
     const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
-    expect(compileSchema(schema)(deep)).toEqual(['/ is nested too deeply to be checked']);
+    expect(compileSchema(schema)(deep)).toEqual(['/ is too large or nested too deeply to be checked']);
   });
 });
 

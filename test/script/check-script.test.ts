@@ -241,7 +241,11 @@ describe('WF_CHECK_SCHEMA', () => {
       "{ anyOf: [{ type: 'object', required: ['a'], additionalProperties: false }, false] }",
       'anyOf[0] requires `a`',
     ],
-    'an unknown type': ["{ type: 'objekt' }", 'not valid'],
+    'an unknown type': ["{ type: 'objekt' }", 'not valid: /type must be one of string, number'],
+    'a word instead of a schema': [
+      "{ type: 'object', properties: { a: 'string' } }",
+      "not valid: /properties/a must be a schema, such as { type: 'string' }.",
+    ],
     'required that is no list': ["{ type: 'object', required: 'a' }", 'not valid'],
     'a broken pattern': ["{ type: 'object', properties: { a: { type: 'string', pattern: '(' } } }", 'not valid'],
     'a reference to nowhere': ["{ type: 'object', properties: { a: { $ref: '#/definitions/x' } } }", 'not valid'],

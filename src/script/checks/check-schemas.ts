@@ -1,6 +1,7 @@
 import type * as ast from 'acorn';
 import { full } from 'acorn-walk';
 import { messageOf } from '../../shared/errors.js';
+import { tellSchemaFaults } from '../../shared/schema-faults.js';
 import { findShorthand, findShorthandWithin } from '../../shared/schema-shorthand.js';
 import { type LiteralProblem, readLiteral } from '../read-literal.js';
 import { type CheckContext, calledName, readOptions, resolveConstant } from './context.js';
@@ -103,9 +104,9 @@ function makeCompiler(): (schema: object) => Promise<string | undefined> {
       compiler.compile(rest);
       return undefined;
     } catch (error) {
-      return messageOf(error)
-        .replace(/^schema is invalid: data/, '')
-        .replace(/\.$/, '');
+      const [, faults] = /^schema is invalid: data(.*)$/s.exec(messageOf(error)) ?? [];
+      if (faults === undefined) return messageOf(error).replace(/\.$/, '');
+      return tellSchemaFaults(faults.split(/, data(?=[/ ])/).map((line) => (line.startsWith(' ') ? `/${line}` : line)));
     }
   };
 }
