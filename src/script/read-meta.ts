@@ -134,8 +134,9 @@ const REMEDIES = {
 
 function readPhases(value: unknown, member: ast.Property | undefined, warnings: Finding[]): WorkflowMeta['phases'] {
   if (value === undefined || member === undefined) return [];
-  const ignored = (message: string) =>
-    void warnings.push({ at: member.value.start, code: 'WF_CHECK_META', severity: 'warning', message });
+  const { value: node } = member;
+  const ignored = (message: string, at: ast.Node | null | undefined = node) =>
+    void warnings.push({ at: (at ?? node).start, code: 'WF_CHECK_META', severity: 'warning', message });
   if (!Array.isArray(value)) {
     ignored('meta.phases is not an array and is ignored.');
     return [];
@@ -143,7 +144,8 @@ function readPhases(value: unknown, member: ast.Property | undefined, warnings: 
   return value.flatMap((phase: unknown, index) => {
     const entry = (typeof phase === 'object' && phase !== null ? phase : {}) as Record<string, unknown>;
     if (typeof entry.title !== 'string') {
-      ignored(`meta.phases[${index}] has no text as its title and is ignored.`);
+      const entryNode = node.type === 'ArrayExpression' ? node.elements[index] : undefined;
+      ignored(`meta.phases[${index}] has no text as its title and is ignored.`, entryNode);
       return [];
     }
     return [{ title: entry.title, ...optionalText(entry, 'detail'), ...optionalText(entry, 'model') }];

@@ -99,6 +99,8 @@ describe('WF_CHECK_UNAWAITED', () => {
     "const p = agent('x'); return await p",
     "return agent('x')",
     "void agent('x')",
+    "const { promise, resolve, reject } = Promise.withResolvers(); agent('x').then(resolve, reject); return promise",
+    "return new Promise((done) => { agent('x').then(done).catch(log) })",
     "const agent = (x) => x; agent('x')",
     "const f = () => agent('x'); f()",
     'args.forEach((x) => log(x)); args.forEach(async (x) => { log(x) })',

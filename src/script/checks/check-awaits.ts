@@ -10,6 +10,7 @@ export function checkAwaits({ program, names, report }: CheckContext): void {
     const { expression } = node;
     const started = startedBy(expression, names);
     if (started) {
+      if (handsOver(expression)) return;
       report(expression, {
         code: 'WF_CHECK_UNAWAITED',
         severity: 'warning',
@@ -25,6 +26,13 @@ export function checkAwaits({ program, names, report }: CheckContext): void {
       });
     }
   });
+}
+
+/** `agent(…).then(resolve)`: whoever waits for what `resolve` settles waits for the agent. */
+function handsOver(node: ast.Expression | ast.Super): boolean {
+  if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return false;
+  const isThen = memberName(node.callee) === 'then' && node.arguments[0]?.type === 'Identifier';
+  return isThen || handsOver(node.callee.object);
 }
 
 function isAsyncForEach(node: ast.Expression): node is ast.CallExpression {
