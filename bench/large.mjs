@@ -5,14 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  defineBackend,
-  explainRun,
-  listWorkflowRuns,
-  planResume,
-  readWorkflowRun,
-  startWorkflow,
-} from '../dist/index.js';
+import { defineBackend, explainRun, listRuns, planResume, readRun, startWorkflow } from '../dist/index.js';
 import { watchPeak } from './watch-peak.mjs';
 
 const value = (name, otherwise) => {
@@ -66,14 +59,14 @@ const steps = {
     return { hits, live };
   },
   async show({ folder, from }) {
-    const run = readWorkflowRun(from, where(folder));
+    const run = readRun(from, where(folder));
     return { calls: run.calls.length, last: String(run.readDetail(run.calls.at(-1).n).output).length };
   },
   async explain({ folder, from }) {
     return { calls: explainRun(from, undefined, where(folder)).length };
   },
   async list({ folder }) {
-    return { runs: listWorkflowRuns(where(folder)).length };
+    return { runs: listRuns(where(folder)).length };
   },
 };
 

@@ -26,7 +26,7 @@ export { planResume, type ResumePlan } from './api/plan-resume.js';
 export { pruneOldRuns } from './api/prune-old-runs.js';
 export type { CallDetail, CallView } from './api/call-view.js';
 export { findCall } from './api/find-call.js';
-export { listWorkflowRuns, type ReadRun, type RunView, readWorkflowRun } from './api/read-run.js';
+export { listRuns, type ReadRun, type RunView, readRun } from './api/read-run.js';
 export { readSettings, type SettingReport } from './api/read-settings.js';
 export type { RunResult, RunSettings, RunWorkflowOptions } from './api/run-options.js';
 export {

@@ -13,7 +13,7 @@ import { messageOf, WfError } from '../shared/errors.js';
 import type { CallDetail } from './call-view.js';
 import { findCall } from './find-call.js';
 import { findPlaces } from './prepare-run.js';
-import { readWorkflowRun } from './read-run.js';
+import { readRun } from './read-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
 import { createFateFinder, findEarlierFolder, openLineage } from './started-before.js';
 
@@ -39,7 +39,7 @@ export function explainRun(
 ): ExplainedCall[] {
   const { readFolders } = findPlaces(where);
   const { folder } = findRun(id, readFolders);
-  const { details, readDetail, verdicts, unsupported } = readWorkflowRun(id, where);
+  const { details, readDetail, verdicts, unsupported } = readRun(id, where);
   if (verdicts !== undefined)
     throw new WfError('WF_RUN_FOREIGN', `This run cannot be explained: ${unsupported}.`, {
       remedy: `wf show ${id} tells what its files say.`,

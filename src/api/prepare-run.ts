@@ -19,7 +19,7 @@ import { readRegularFile } from '../shared/regular-file.js';
 import { currentFolder } from './current-folder.js';
 import { describeLimitChanges } from './limit-changes.js';
 import { type ResolvedOptions, resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
-import { readSourceRun, type SourceRun } from './source-run.js';
+import { readSourceRun, refuseWithoutSource, type SourceRun } from './source-run.js';
 
 export interface Places {
   cwd: string;
@@ -72,6 +72,7 @@ export function findPlaces(given: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env
 /** @throws WfError for everything that keeps the run from starting */
 export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun> {
   const places = findPlaces(given);
+  if (given.resumeFrom === undefined) refuseWithoutSource(given);
   const source = given.resumeFrom === undefined ? undefined : readSourceRun(given.resumeFrom, places.readFolders);
   const record = source?.record;
   const startFolder = findStartFolder(places, source);

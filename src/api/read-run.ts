@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { findFurtherRun } from '../runs/find-further-run.js';
 import { findRun } from '../runs/find-run.js';
-import { listRuns } from '../runs/list-runs.js';
+import { observeRuns } from '../runs/observe-runs.js';
 import type { ForeignRun } from '../runs/foreign-run.js';
 import type { StateRecord } from '../runs/records.js';
 import { inspectRunRecord } from '../runs/run-records.js';
@@ -35,11 +35,11 @@ export interface RunView extends RunSummary {
 /**
  * Runs of the project, newest first. Reads only; a bad folder is one row that says so.
  *
- * @example listWorkflowRuns().filter((run) => run.status === 'interrupted')
+ * @example listRuns().filter((run) => run.status === 'interrupted')
  */
-export function listWorkflowRuns(where: Where = {}, onWarning?: (message: string) => void): RunSummary[] {
+export function listRuns(where: Where = {}, onWarning?: (message: string) => void): RunSummary[] {
   const { readFolders } = findPlaces(where);
-  return listRuns({ runsFolders: readFolders, ...(onWarning === undefined ? {} : { onWarning }) }).map(recount);
+  return observeRuns({ runsFolders: readFolders, ...(onWarning === undefined ? {} : { onWarning }) }).map(recount);
 }
 
 /** A run that was killed has numbers as of its last heartbeat; where its journal has grown since, the journal is right. */
@@ -77,7 +77,7 @@ export interface ReadRun extends RunView {
  * @param id UUID, or a prefix that only one run has
  * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`
  */
-export function readWorkflowRun(id: string, where: Where = {}): ReadRun {
+export function readRun(id: string, where: Where = {}): ReadRun {
   const places = findPlaces(where);
   const { folder } = findRun(id, places.readFolders);
   const observed = observeRun(folder);

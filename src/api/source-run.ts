@@ -38,6 +38,21 @@ export function readSourceRun(id: string, runsFolders: readonly string[]): Sourc
   return { record, folder, readScript: () => readStoredScript(folder, record) };
 }
 
+/** What says how to go on says nothing where there is no run to go on from: whoever gives it expects something of it. */
+export function refuseWithoutSource({
+  strict,
+  fork,
+}: {
+  strict?: boolean | undefined;
+  fork?: boolean | undefined;
+}): void {
+  const flag = fork ? '--fork' : strict ? '--strict' : undefined;
+  if (flag === undefined) return;
+  throw new WfError('WF_USAGE', `${flag} says how a run goes on, and no run to go on from is named.`, {
+    remedy: `Name it with --resume-from <uuid>, or leave ${flag} out.`,
+  });
+}
+
 /** Who gives the beginning of an id is told the whole one: a resume spends money, and what is meant must be certain. */
 function parseWholeId(text: string, runsFolders: readonly string[]): string {
   try {

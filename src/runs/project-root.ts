@@ -36,7 +36,7 @@ export function findProjectRoot(cwd: string, home: string): string {
  *
  * @example
  * const { runsFolder, alsoRead } = resolveRunsFolder({ cwd: process.cwd(), home: homedir() });
- * const runs = listRuns({ runsFolders: [runsFolder, ...alsoRead] });
+ * const runs = observeRuns({ runsFolders: [runsFolder, ...alsoRead] });
  */
 export function resolveRunsFolder(where: { cwd: string; home: string; runsDir?: string | undefined }): RunsPlace {
   const root = findProjectRoot(where.cwd, where.home);

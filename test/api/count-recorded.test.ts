@@ -7,14 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  BackendError,
-  defineBackend,
-  listWorkflowRuns,
-  type RunResult,
-  readWorkflowRun,
-  runWorkflow,
-} from '../../src/index.js';
+import { BackendError, defineBackend, listRuns, type RunResult, readRun, runWorkflow } from '../../src/index.js';
 import { emptyCounts, emptyUsage } from '../../src/shared/outcome.js';
 import { requireBuild } from '../support/run-wf.js';
 import { testSeed } from '../support/seeds.js';
@@ -95,12 +88,12 @@ it(`random runs and their resumes have the same numbers live and from their reco
   const compare = ({ runId, folder, counts, usage }: RunResult): void => {
     const { phases } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8'));
     forgetOutcome(folder);
-    const shown = readWorkflowRun(runId, where);
+    const shown = readRun(runId, where);
     expect({ counts: shown.counts, usage: shown.usage }).toEqual({ counts, usage });
     // A hit may be told of after a call with a higher number.
     expect(shown.phases).toHaveLength(phases.length);
     expect(shown.phases).toEqual(expect.arrayContaining(phases));
-    const listed = listWorkflowRuns(where).find((row) => row.runId === runId);
+    const listed = listRuns(where).find((row) => row.runId === runId);
     // Where no line was written, wf ls goes by the heartbeat.
     if (shown.calls.some(({ seq }) => seq !== null)) expect(listed).toMatchObject({ counts, usage });
   };

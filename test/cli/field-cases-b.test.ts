@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readWorkflowRun } from '../../src/index.js';
+import { readRun } from '../../src/index.js';
 import { makeFakeBackend } from '../support/fake-backend.js';
 import { journalFile, journalLine, waitForJournalLines } from '../support/journal.js';
 import { readJsonLines } from '../support/json-lines.js';
@@ -318,7 +318,7 @@ it('B-036 after a crash at any point of the journal the counts are those of its 
     const whole = readJsonLines(journal.subarray(0, cut).toString());
     for (const account of [events, events.subarray(0, events.length >> 1), Buffer.alloc(0)]) {
       writeFileSync(join(folder, 'events.jsonl'), account);
-      const view = readWorkflowRun(id, { cwd: project.dir, home: project.home, env: project.env });
+      const view = readRun(id, { cwd: project.dir, home: project.home, env: project.env });
       const ok = whole.filter(({ kind }) => kind === 'ok').length;
       expect([view.status, view.counts.ok]).toEqual(['interrupted', ok]);
       expect(view.calls.filter(({ status }) => status === 'ok')).toHaveLength(ok);

@@ -131,3 +131,13 @@ it('wf ls says that no run has a status only where one was asked for', async () 
   expect(await ls('--status', 'failed')).toBe('No run is failed.\n');
   expect(await ls('-n', '0')).toBe('');
 });
+
+it('--strict and --fork without a run to go on from are refused: they would do nothing', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  for (const flag of ['--strict', '--fork'])
+    await expectRefusal(
+      project,
+      ['run', 'flow.js', ...MOCK, flag],
+      new RegExp(`^wf: WF_USAGE: ${flag} says how a run goes on.*\n {2}→ Name it with --resume-from <uuid>, or leave`),
+    );
+});

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { listWorkflowRuns, readWorkflowRun } from '../../src/index.js';
+import { listRuns, readRun } from '../../src/index.js';
 import { runWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
 import { run, snapshot } from './support/runs.js';
@@ -64,7 +64,7 @@ it('H13 ls and show tell of another engine what its files say; what they do not 
   const table = await runWf(['ls'], { project });
   expect(table.stdout).toMatch(new RegExp(`${ids[0]} +survey +completed, other engine`));
   const where = { cwd: project.dir, home: project.home, env: project.env };
-  const listed = Object.fromEntries(listWorkflowRuns(where).map((summary) => [summary.runId, summary]));
+  const listed = Object.fromEntries(listRuns(where).map((summary) => [summary.runId, summary]));
   expect(Object.keys(listed).sort()).toEqual([...ids, own.id].sort());
   const unknown = { execution: 'unknown', acceptance: 'unknown', postProcessing: 'unknown', delivery: 'unknown' };
   expect(listed[ids[0]]).toMatchObject({
@@ -88,7 +88,7 @@ it('H13 ls and show tell of another engine what its files say; what they do not 
   expect(listed[ids[3]]).toMatchObject({ status: 'interrupted', workflow: 'unknown', counts: { calls: 0 } });
   expect(listed[own.id]).not.toHaveProperty('verdicts');
 
-  expect(readWorkflowRun(ids[0], where)).toMatchObject({
+  expect(readRun(ids[0], where)).toMatchObject({
     result: { n: 4 },
     phases: [{ title: null }, { title: 'Find' }],
     calls: [
@@ -98,7 +98,7 @@ it('H13 ls and show tell of another engine what its files say; what they do not 
       { n: 4, status: 'skipped' },
     ],
   });
-  expect(readWorkflowRun(ids[1], where)).toMatchObject({
+  expect(readRun(ids[1], where)).toMatchObject({
     error: { message: 'killed by user' },
     notices: [expect.stringContaining('another engine'), 'The journal has 1 unreadable line.'],
   });

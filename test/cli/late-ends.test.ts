@@ -78,7 +78,7 @@ it('C1 a backend that never closes does not keep the outcome of its run from bei
   });
   const result = await lib.runWorkflow({ script: 'flow.js', backend, ...whereOf(project) });
   expect(result).toMatchObject({ status: 'completed', result: 'y' });
-  const shown = lib.readWorkflowRun(result.runId, whereOf(project));
+  const shown = lib.readRun(result.runId, whereOf(project));
   expect(shown.status).toBe('completed');
   expect(shown.notices).toContainEqual(expect.stringMatching(/could not be closed: it was not done after 10 s/));
 }, 30_000);

@@ -19,6 +19,11 @@ beforeAll(async () => {
   lib = (await import(ENTRY)) as typeof Library;
 });
 
+it('has the names that the architecture gives it', () => {
+  for (const name of ['runWorkflow', 'listRuns', 'readRun', 'planResume', 'defineBackend'] as const)
+    expect(lib[name], name).toBeTypeOf('function');
+});
+
 const whereOf = (project: TestProject) => ({ cwd: project.dir, home: project.home, env: project.env });
 
 /** A backend that answers with the prompt in capitals and counts its work. */
@@ -141,12 +146,12 @@ describe('runWorkflow', () => {
     });
     expect(asked).toEqual(['A', 'B', 'B', 'C']);
 
-    const runs = lib.listWorkflowRuns(whereOf(project));
+    const runs = lib.listRuns(whereOf(project));
     expect(runs.map(({ runId, status, backend: name }) => [runId, status, name])).toEqual([
       [second.runId, 'completed', 'shouting'],
       [first.runId, 'failed', 'shouting'],
     ]);
-    const run = lib.readWorkflowRun(second.runId.slice(0, 13), whereOf(project));
+    const run = lib.readRun(second.runId.slice(0, 13), whereOf(project));
     expect(run).toMatchObject({ resumedFrom: first.runId, result: second.result });
     expect(run.calls.map(({ label, status, reused }) => [label, status, reused])).toEqual([
       ['A', 'ok', true],

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { listRuns } from '../../src/runs/list-runs.js';
+import { observeRuns } from '../../src/runs/observe-runs.js';
 import { inspectRunRecord, inspectState } from '../../src/runs/run-records.js';
 import { observeRun } from '../../src/runs/run-status.js';
 import { listRunFolders } from '../../src/runs/runs-folder.js';
@@ -83,7 +83,7 @@ describe('O1 O2 H6 a run folder', () => {
         expect(existsSync(join(folder, 'journal.jsonl'))).toBe(true);
       }
     }
-    const runs = listRuns({ runsFolders: [runsFolder] });
+    const runs = observeRuns({ runsFolders: [runsFolder] });
     expect(told.length).toBeGreaterThanOrEqual(KILLS);
     expect(runs.map(({ runId }) => runId)).toEqual(expect.arrayContaining(told));
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['interrupted']));
@@ -99,7 +99,7 @@ describe('O1 O2 H6 a run folder', () => {
         workers.map((process) => process.ask({ kind: 'create-runs', runsFolder, record: sampleRecord(), count: 2 })),
       );
       expect(answers.map(({ code }) => code)).toEqual(workers.map(() => undefined));
-      const runs = listRuns({ runsFolders: [runsFolder] });
+      const runs = observeRuns({ runsFolders: [runsFolder] });
       expect(runs).toHaveLength(20);
       for (const run of runs) expect(run).not.toHaveProperty('damaged');
       expect(readdirSync(join(project, '.claude'))).toEqual(['workflow-runs']);
@@ -116,7 +116,7 @@ describe('B-031 B-050 a run of another process', () => {
     writer.tell({ kind: 'create-runs', runsFolder, record: sampleRecord(), count: 1 });
     await answered;
     const [runId] = await waitFor('the id', () => /^\S{36}/.exec(writer.output()) ?? undefined);
-    const status = (): unknown => listRuns({ runsFolders: [runsFolder] }).find((run) => run.runId === runId);
+    const status = (): unknown => observeRuns({ runsFolders: [runsFolder] }).find((run) => run.runId === runId);
     expect(status()).toMatchObject({ status: 'running', owner: { pid: writer.process.pid } });
     await writer.kill();
     expect(status()).toMatchObject({ status: 'interrupted', owner: { pid: writer.process.pid } });

@@ -30,17 +30,17 @@ export function findAnswers(expected: Expectations, file: string, given: TestOpt
     return { rules: { file: path }, written: { mock: relative(dirname(file), path) } };
   }
   if (given.from !== undefined) {
-    const run = readRun(given.from, given);
+    const run = readAnswersOf(given.from, given);
     // The run may be pruned; a test should outlive it.
     return { ...run, written: { ...('args' in run ? { args: run.args } : {}), answers: run.rules.rules } };
   }
-  if (expected.from !== undefined) return { ...readRun(expected.from, given), written: {} };
+  if (expected.from !== undefined) return { ...readAnswersOf(expected.from, given), written: {} };
   if (expected.mock !== undefined) return { rules: { file: resolve(dirname(file), expected.mock) }, written: {} };
   if (expected.answers !== undefined) return { rules: { rules: expected.answers as MockRule[] }, written: {} };
   return { written: {} };
 }
 
-function readRun(id: string, given: TestOptions): { rules: { rules: MockRule[] }; args?: unknown } {
+function readAnswersOf(id: string, given: TestOptions): { rules: { rules: MockRule[] }; args?: unknown } {
   const { folder } = findRun(id, findPlaces(given).readFolders);
   const { args } = readRunRecord(folder);
   const rules = readAnswers(folder, observeRun(folder).summary.status === 'completed');

@@ -1,4 +1,4 @@
-import { type CallDetail, findCall, type RunView, readWorkflowRun } from '../../index.js';
+import { type CallDetail, findCall, type RunView, readRun } from '../../index.js';
 import { cleanLine } from '../../report/clean-line.js';
 import { describeWorktree } from '../../report/describe-event.js';
 import { describeReset } from '../../report/describe-reset.js';
@@ -10,7 +10,7 @@ export async function show(
   call: string | undefined,
   flags: { json?: boolean; runsDir?: string },
 ): Promise<number> {
-  const { details, readDetail, ...run } = readWorkflowRun(id, { runsDir: flags.runsDir });
+  const { details, readDetail, ...run } = readRun(id, { runsDir: flags.runsDir });
   const found = call === undefined ? undefined : readDetail(findCall(details, call).n);
   if (flags.json) process.stdout.write(`${JSON.stringify(found ?? run, null, 2)}\n`);
   else process.stdout.write(found === undefined ? describeRun(run) : describeCall(found));

@@ -12,9 +12,9 @@ import { listRunFolders } from './runs-folder.js';
  *
  * @example
  * const { runsFolder, alsoRead } = resolveRunsFolder({ cwd: process.cwd(), home: homedir() });
- * for (const run of listRuns({ runsFolders: [runsFolder, ...alsoRead] })) print(run.runId, run.status);
+ * for (const run of observeRuns({ runsFolders: [runsFolder, ...alsoRead] })) print(run.runId, run.status);
  */
-export function listRuns(options: {
+export function observeRuns(options: {
   runsFolders: readonly string[];
   now?: number;
   onWarning?: (message: string) => void;

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, statSync, syml
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeOwner } from '../../src/runs/owner.js';
-import { listRuns } from '../../src/runs/list-runs.js';
+import { observeRuns } from '../../src/runs/observe-runs.js';
 import { observeRun } from '../../src/runs/run-status.js';
 import { newRunId } from '../../src/shared/ids.js';
 import { emptyCounts } from '../../src/shared/outcome.js';
@@ -61,7 +61,7 @@ describe('status of a run, from its records', () => {
   });
 });
 
-describe('listRuns', () => {
+describe('observeRuns', () => {
   it('gives the promised shape, newest first, equal times by id', () => {
     const runsFolder = tempFolder();
     const at = (startedAt: string, id: string): string => {
@@ -76,7 +76,7 @@ describe('listRuns', () => {
     at('2026-01-01T00:00:00.000Z', ids[0]);
     at('2026-01-03T00:00:00.000Z', ids[1]);
     at('2026-01-03T00:00:00.000Z', ids[2]);
-    const runs = listRuns({ runsFolders: [runsFolder] });
+    const runs = observeRuns({ runsFolders: [runsFolder] });
     expect(runs.map(({ runId }) => runId)).toEqual([ids[1], ids[2], ids[0]]);
     const promised = [
       ...['runId', 'workflow', 'status', 'startedAt', 'endedAt'],
@@ -93,14 +93,14 @@ describe('listRuns', () => {
     plantRun(main, { runId: both });
     plantRun(linked, { runId: both });
     plantRun(main);
-    expect(listRuns({ runsFolders: [linked, main] })).toHaveLength(2);
-    expect(listRuns({ runsFolders: [linked, main] }).find(({ runId }) => runId === both)?.folder).toBe(
+    expect(observeRuns({ runsFolders: [linked, main] })).toHaveLength(2);
+    expect(observeRuns({ runsFolders: [linked, main] }).find(({ runId }) => runId === both)?.folder).toBe(
       join(linked, both),
     );
     const copy = join(tempFolder(), 'copy');
     cpSync(main, copy, { recursive: true });
-    expect(listRuns({ runsFolders: [copy] })).toHaveLength(2);
-    expect(listRuns({ runsFolders: [join(copy, 'missing')] })).toEqual([]);
+    expect(observeRuns({ runsFolders: [copy] })).toHaveLength(2);
+    expect(observeRuns({ runsFolders: [join(copy, 'missing')] })).toEqual([]);
   });
 
   it('B-029 one bad folder takes no other with it, and is shown as damaged', () => {
@@ -129,7 +129,7 @@ describe('listRuns', () => {
     const stateAsFolder = plantRun(runsFolder);
     mkdirSync(join(stateAsFolder, 'state.json'));
     expectDamage(stateAsFolder, /state\.json is not a file/);
-    const runs = listRuns({ runsFolders: [runsFolder] });
+    const runs = observeRuns({ runsFolders: [runsFolder] });
     expect(runs).toHaveLength(Object.keys(bad).length + 1);
     for (const run of runs) {
       const words = bad[run.folder];
@@ -159,7 +159,7 @@ describe('listRuns', () => {
       record: JSON.stringify({ ...sampleRecord(), version: 2, workflow: 'later' }),
     });
     const foreign = plantRun(runsFolder, { record: null, state: '{"status":"completed","nodes":[]}' });
-    const runs = listRuns({ runsFolders: [runsFolder] });
+    const runs = observeRuns({ runsFolders: [runsFolder] });
     expect(runs.find(({ folder }) => folder === newer)).toMatchObject({
       workflow: 'later',
       unsupported: expect.stringContaining('version 2'),
@@ -179,7 +179,7 @@ describe('listRuns', () => {
       cpSync(run, join(runsFolder, name), { recursive: true });
     writeFileSync(join(runsFolder, newRunId()), '');
     symlinkSync(run, join(runsFolder, newRunId()));
-    expect(listRuns({ runsFolders: [runsFolder] }).map(({ folder }) => folder)).toEqual([run]);
+    expect(observeRuns({ runsFolders: [runsFolder] }).map(({ folder }) => folder)).toEqual([run]);
   });
 
   it('H1 R7 writes nothing: bytes and times stay', () => {
@@ -191,7 +191,7 @@ describe('listRuns', () => {
         return { name, mtimeMs, size, ctimeMs, mode };
       });
     const before = look();
-    listRuns({ runsFolders: [runsFolder] });
+    observeRuns({ runsFolders: [runsFolder] });
     expect(look()).toEqual(before);
   });
 
@@ -199,7 +199,7 @@ describe('listRuns', () => {
     const file = join(tempFolder(), 'file');
     writeFileSync(file, '');
     const warnings: string[] = [];
-    expect(listRuns({ runsFolders: [file], onWarning: (text) => warnings.push(text) })).toEqual([]);
+    expect(observeRuns({ runsFolders: [file], onWarning: (text) => warnings.push(text) })).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining(file)]);
   });
 
@@ -208,7 +208,7 @@ describe('listRuns', () => {
     chmodSync(runsFolder, 0o755);
     const hidden = plantRun(runsFolder);
     chmodSync(hidden, 0o000);
-    const runs = await asOrdinaryUser(() => listRuns({ runsFolders: [runsFolder] }));
+    const runs = await asOrdinaryUser(() => observeRuns({ runsFolders: [runsFolder] }));
     chmodSync(hidden, 0o700);
     expect(runs).toMatchObject([{ folder: hidden, status: 'interrupted', damaged: expect.stringContaining('EACCES') }]);
   });
@@ -228,7 +228,7 @@ describe('importing the list', () => {
         else seen.add(from as string);
       }
     };
-    visit(join(src, 'runs/list-runs.ts'));
+    visit(join(src, 'runs/observe-runs.ts'));
     const packages = [...seen].filter((name) => !name.startsWith('/') && !name.startsWith('node:'));
     expect(packages.sort()).toEqual(['uuid', 'zod']);
   });
