@@ -119,7 +119,9 @@ async function writeRecording(
 function resumeCommand({ engine, record, given, prepared }: RunParts, outcome: Outcome): string {
   const isMended = isMendedInScript(outcome.cause, engine.tally.failures);
   const script = isMended ? (given.script ?? pathFrom(prepared)) : undefined;
-  return resumeCommandOf(record.runId, given.runsDir, script);
+  // Not on record: it speaks to whoever sits there, and who has said no would be asked nothing.
+  const asks = given.confirm === undefined ? '' : ` --confirm-above ${given.confirm.above}`;
+  return resumeCommandOf(record.runId, given.runsDir, script) + asks;
 }
 
 const pathFrom = ({ scriptPath, places }: PreparedRun): string | undefined =>

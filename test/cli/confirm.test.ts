@@ -23,6 +23,7 @@ it('B-133 in a terminal one question names the whole fan-out before its first ca
   expect(agent.started()).toEqual(['first']);
   no.type('n\r');
   expect(await no.done).toBe(130);
+  expect(no.output).toMatch(/wf run --resume-from [0-9a-f-]{36} --confirm-above 3\r?\n/);
   expect(readState(project)).toMatchObject({ status: 'cancelled', counts: { ok: 1, noResult: 6, executed: 1 } });
   const yes = openTerminal(project, `exec ${wfCommand([...flags, '--max-agents', '5'])}`);
   await yes.waitForOutput(/Go on\?/);
