@@ -19,15 +19,18 @@ const LIMITING = new Set(
 const TELLING = new Set(
   [
     '$schema $id id $comment $defs definitions $anchor $dynamicAnchor $recursiveAnchor $vocabulary title description',
-    'default examples example deprecated readOnly writeOnly nullable',
+    'default examples example deprecated readOnly writeOnly nullable discriminator xml externalDocs markdownDescription',
   ].flatMap((words) => words.split(' ')),
 );
+
+/** By custom a keyword of somebody's own, which others pass over. */
+const isOwn = (name: string): boolean => /^x-/i.test(name);
 
 /** The first name in a schema that limits nothing which is no keyword; `undefined` when the schema is a meant one. */
 export function findShorthand(schema: object): string | undefined {
   const names = Object.keys(schema);
   if (names.some((name) => LIMITING.has(name))) return undefined;
-  return names.find((name) => !TELLING.has(name));
+  return names.find((name) => !TELLING.has(name) && !isOwn(name));
 }
 
 const TYPE_WORD = /^(?:string|number|integer|boolean|object|array|null)\b/;

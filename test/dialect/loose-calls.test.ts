@@ -19,6 +19,7 @@ await probe('labelNaN', () => agent('b', { label: NaN }))
 await probe('shorthand', () => agent('c', { schema: { title: 'string', count: 'number' } }))
 await probe('foreign', () => agent('d', { schema: { _def: { typeName: 'ZodObject' }, parse() {} } }))
 await probe('empty', () => agent('e', { schema: {} }))
+await probe('own', () => agent('e', { schema: { description: 'anything', 'x-order': 1 } }))
 await probe('told', () => agent('f', { schema: { description: 'anything', 'x-own': 1, type: 'object' } }))
 await probe('path', () => workflow('./child.js'))
 await probe('file', () => workflow('child.js'))
@@ -43,6 +44,7 @@ describe('what says nothing', () => {
     expect(thrown('shorthand').message).toContain("{ type: 'object', properties: { … } }");
     expect(thrown('foreign').message).toContain('`_def`');
     expect(run.table).not.toHaveProperty('empty.thrown');
+    expect(run.table).not.toHaveProperty('own.thrown');
     expect(run.table).not.toHaveProperty('told.thrown');
   });
 

@@ -280,6 +280,7 @@ describe('WF_CHECK_SCHEMA', () => {
   for (const schema of [
     "{ type: 'object', properties: { a: { 'x-kind': 'our string', description: 'd' }, b: { 'x-n': 1 } } }",
     "{ description: 'anything' }",
+    "{ description: 'anything', 'x-order': 1 }",
     "{ type: 'object', properties: { a: { type: ['string', 'null'], enum: ['x', null] } }, required: ['a'], additionalProperties: false }",
     "{ type: 'object', properties: { n: { type: 'integer', const: 1 } }, required: ['n'], examples: [1], 'x-own': true }",
     "{ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', $defs: { a: { prefixItems: [{}] } }, properties: { a: { $ref: '#/$defs/a' } } }",
