@@ -21,6 +21,7 @@ const VALUES: [expression: string, line: string][] = [
   ['() => 1', '() => 1'],
   ['true', 'true'],
   ['{ get broken() { throw 1 } }', '(a value that cannot be shown)'],
+  ['Object.assign(() => 1, { toString() { throw 1 } })', '(a value that cannot be shown)'],
 ];
 
 let lines: string[];

@@ -11,8 +11,9 @@ const eachOfSet = Set.prototype.forEach;
 export function show(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value !== 'object' || value === null) return PString(value);
   try {
+    // A function may have a `toString` of its own.
+    if (typeof value !== 'object' || value === null) return PString(value);
     if (descendsFrom(value, ErrorPrototype)) return PString((value as Error).stack);
     return stringify(value, wording()) ?? PString(value);
   } catch {
