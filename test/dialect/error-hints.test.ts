@@ -63,6 +63,11 @@ describe('results', () => {
       message: expect.stringContaining('nested too deeply'),
     });
   });
+
+  it('C061 another RangeError of the result is told in its own words', async () => {
+    const told = await failureOf('return { when: { toJSON: () => new Date(NaN).toISOString() } }');
+    expect(told).toContain('RangeError: Invalid time value');
+  });
 });
 
 it('C191 the summary says what became of calls that nobody waited for', async () => {

@@ -59,8 +59,17 @@ function tellOfError(path: string): void {
   );
 }
 
-/** Of the JSON writer's own recursion: a getter of the result that throws one has nested too deeply as well. */
-const TooDeep = RangeError.prototype;
+const RangeErrorPrototype = RangeError.prototype;
+
+/** The stack ran out: the JSON writer's own, or that of a getter in the result. A RangeError may say other things too, as of a date. */
+function isTooDeep(error: unknown): boolean {
+  try {
+    if (typeof error !== 'object' || error === null || !descendsFrom(error, RangeErrorPrototype)) return false;
+    return (error as Error).message === 'Maximum call stack size exceeded';
+  } catch {
+    return false;
+  }
+}
 
 export async function run(main: () => Promise<unknown>): Promise<void> {
   let value: unknown;
@@ -75,8 +84,7 @@ export async function run(main: () => Promise<unknown>): Promise<void> {
     text = resultText(value);
   } catch (error) {
     if (error instanceof NotJson) hostCall(0, 'not-json', error.path, error.what);
-    else if (error !== null && typeof error === 'object' && descendsFrom(error, TooDeep))
-      hostCall(0, 'not-json', 'result', 'nested too deeply');
+    else if (isTooDeep(error)) hostCall(0, 'not-json', 'result', 'nested too deeply');
     else hostCall(0, 'fail', errorText(error));
     return;
   }
