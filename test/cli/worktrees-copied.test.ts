@@ -76,7 +76,7 @@ const branchesIn = (project: TestProject, cwd: string): string[] =>
 
 describe('wf doctor --fix in a copy of the project', () => {
   it.each([
-    ['beside it', (project: TestProject) => join(project.root, 'copy')],
+    ['beside it', (project: TestProject) => join(project.root, 'a copy')],
     ['inside of it', (project: TestProject) => project.path('copy')],
   ])(
     '%s touches nothing of the original, and names the copied worktrees',
@@ -93,9 +93,11 @@ describe('wf doctor --fix in a copy of the project', () => {
       expect(found.map(({ path, status, fixable }) => [path, status, fixable])).toEqual(
         copied.map((path) => [path, 'note', false]),
       );
-      for (const { message, remedy } of found) {
+      for (const { message, remedy, path } of found) {
         expect(message).toContain(`it is a copy of one that belongs to ${project.path('.git')}`);
         expect(remedy).not.toMatch(/branch|git/);
+        // To be copied into a shell as it is.
+        expect(remedy?.endsWith(`: rm -r ${path?.includes(' ') ? `'${path}'` : path}`), remedy ?? '').toBe(true);
       }
       expect(readdirSync(join(to, '.claude', 'worktrees')).sort()).toEqual(files);
       expect(branchesIn(project, to)).toEqual([`wf/${id}/1`, `wf/${id}/2`]);

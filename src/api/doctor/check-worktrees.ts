@@ -1,4 +1,5 @@
 /** Worktrees of isolated calls. Empty ones of dead runs can go; what holds work is named and stays, whoever asks. */
+import { quoteWord } from '../../shared/quote-word.js';
 import { findLeftBranches, type LeftBranch } from '../left-branches.js';
 import { type LeftWorktree, lookForWorktrees } from '../left-worktrees.js';
 import type { DoctorCheck, Finding } from './finding.js';
@@ -56,10 +57,11 @@ function describe(left: LeftWorktree): Finding {
 }
 
 function tellRemedy({ path, branch, isForeign }: LeftWorktree): string {
-  if (isForeign) return `Nothing of it is touched from here. If it is a copy that nobody needs: rm -r ${path}`;
+  const word = quoteWord(path);
+  if (isForeign) return `Nothing of it is touched from here. If it is a copy that nobody needs: rm -r ${word}`;
   const remove =
     branch === null
-      ? `rm -r ${path} && git worktree prune`
-      : `git worktree remove --force ${path} && git branch -D ${branch}`;
+      ? `rm -r ${word} && git worktree prune`
+      : `git worktree remove --force ${word} && git branch -D ${branch}`;
   return `Take over what is in it, then: ${remove}`;
 }

@@ -1,0 +1,3 @@
+/** One word of a command that is copied into a shell as it is. */
+export const quoteWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
