@@ -1,6 +1,6 @@
 /** Worktrees whose files and branch are as they were, and which hold or mean something to somebody all the same. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { run } from './support/runs.js';
@@ -104,4 +104,18 @@ it('a branch that is there already is neither taken nor taken away: the worktree
   expect(done.result).toEqual([project.path('.claude', 'worktrees', `${id}-1-3`)]);
   expect(keptIn(done).map(({ branch }) => branch)).toEqual([`wf/${id}/1-3`]);
   expect(branchesOf(project)).toEqual([`wf/${id}/1`, `wf/${id}/1-2`, `wf/${id}/1-3`]);
+}, 120_000);
+
+it('a worktree of whose reflog git can tell nothing stays until it can', async () => {
+  const project = makeRepository({ 'a.txt': 'a' });
+  const real = execFileSync('sh', ['-c', 'command -v git'], { env: project.env, encoding: 'utf8' }).trim();
+  const bin = join(project.root, 'bin');
+  mkdirSync(bin);
+  const script = `#!/bin/sh\ncase "$*" in *--walk-reflogs*) exit 128;; esac\nexec ${real} "$@"\n`;
+  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+  project.write('flow.js', isolatedFan({ one: 'echo fine' }));
+  const done = await run(project, ['flow.js', ...SHELL], { env: { PATH: `${bin}:${project.env.PATH}` } });
+  expect(keptIn(done).map(({ doubt }) => doubt)).toEqual(['git cannot tell what only its reflog names']);
+  await doctorTrees(project, '--fix');
+  expect([foldersOf(project), branchesOf(project)]).toEqual([[], []]);
 }, 120_000);

@@ -28,6 +28,7 @@ export async function findHiddenWork(
   const usedIn = await findCheckout(place, commonOf(gitDir), branch);
   if (usedIn !== undefined && usedIn !== path) return { doubt: `its branch is checked out in ${usedIn}`, commits: 0 };
   const commits = await countLost(place, worktree);
+  if (commits === undefined) return { doubt: 'git cannot tell what only its reflog names', commits: 0 };
   if (commits === 0) return undefined;
   return {
     doubt: `${commits === 1 ? '1 commit is' : `${commits} commits are`} on no branch, only in its reflog`,
@@ -60,15 +61,19 @@ export function isLocked(gitDir: string): boolean {
   return existsSync(lock) && readText(lock).trim() !== 'initializing';
 }
 
-/** Commits that were left behind by a checkout or a reset, and that nothing but the worktree's own reflog names. */
-async function countLost(place: GitPlace, { path, gitDir, base }: Searched): Promise<number> {
+/**
+ * Commits that were left behind by a checkout or a reset, and that nothing but the worktree's own reflog names.
+ * `undefined`: git cannot tell.
+ */
+async function countLost(place: GitPlace, { path, gitDir, base }: Searched): Promise<number | undefined> {
   const log = await runGit(place, ['rev-list', '--walk-reflogs', 'HEAD'], { cwd: path, worktree: { path, gitDir } });
+  if (log.code !== 0) return undefined;
   const seen = new Set(log.stdout.split('\n').filter((sha) => sha !== '' && sha !== base));
   if (seen.size === 0) return 0;
   const count = await runGit(place, ['rev-list', '--count', '--ignore-missing', ...seen, '--not', '--all', base], {
     cwd: commonOf(gitDir),
   });
-  return Number(count.stdout) || 0;
+  return count.code === 0 ? Number(count.stdout) : undefined;
 }
 
 function readText(file: string): string {
