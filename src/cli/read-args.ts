@@ -56,7 +56,7 @@ function readText(path: string): string {
 function readPairs(pairs: readonly string[]): Record<string, unknown> {
   const args: [string, unknown][] = [];
   for (const pair of pairs) {
-    const match = /^([^=]+?)(:?=)(.*)$/s.exec(pair);
+    const match = /^([^=:][^=]*?)(:?=)(.*)$/s.exec(pair);
     if (match === null) {
       throw new WfError('WF_ARGS', `--arg ${JSON.stringify(pair)} is not name=text.`, {
         remedy: 'Write --arg name=text or --arg name:=json.',

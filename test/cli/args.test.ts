@@ -63,6 +63,7 @@ describe('B-096: exactly one parse', () => {
     ['a file that is no JSON', ['--args-file', 'show.js'], /WF_ARGS.*show\.js/],
     ['a typed value that does not parse', ['--arg', 'n:=five'], /WF_ARGS.*--arg n/],
     ['a value without a name', ['--arg', '=x'], /WF_ARGS.*--arg "=x" is not name=text\./],
+    ['a typed value without a name', ['--arg', ':=5'], /WF_ARGS.*--arg ":=5" is not name=text\./],
     ['a name without a value', ['--arg', 'x'], /WF_ARGS.*--arg/],
     ['two ways at once', ['--args', '{}', '--arg', 'a=1'], /WF_ARGS.*--args and --arg/],
     ['two ways at once, text and file', ['--args-text', 'x', '--args-file', 'args.json'], /WF_ARGS/],
