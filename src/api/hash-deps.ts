@@ -84,7 +84,7 @@ function describeIdle(patterns: readonly string[], files: readonly string[], bas
   if (folders.length > 0)
     return folders.map((folder) => {
       const inIt = `${folder.replace(/\/+$/, '') || '.'}/**`;
-      return `deps: ${JSON.stringify(folder)} is a folder, and names none of the files in it: write ${JSON.stringify(inIt)}. Until then no edit there makes the call run again.`;
+      return `deps: ${JSON.stringify(folder)} is a folder, and names none of the files in it: write ${JSON.stringify(inIt)}. Until then an edit there that no other pattern names does not make the call run again.`;
     });
   if (files.length > 0) return [];
   return [
