@@ -34,7 +34,7 @@ export function collectCandidates(source: JournalSource): { candidates: Candidat
     if (next.done) {
       placeHits(byKept, hits);
       if (hasOwn) for (const candidate of results.values()) candidate.passed ||= candidate.header.from !== undefined;
-      for (const hit of results.values()) hit.passed &&= hit.place === undefined;
+      for (const candidate of results.values()) candidate.passed &&= candidate.place === undefined;
       const candidates = [...results.values(), ...others].sort(byPlace);
       return { candidates, damage: addBad(next.value, bad) };
     }

@@ -31,7 +31,8 @@ async function drainAsProcess1(context: TestContext, flags: readonly string[]): 
 it('D1 D5 as process 1 it drains for 8 s', { timeout: 40_000 }, async (context) => {
   const took = await drainAsProcess1(context, []);
   expect(took).toBeGreaterThan(7_000);
-  expect(took).toBeLessThan(12_000);
+  // Elsewhere it would be 300 s; a busy machine may need some for the end.
+  expect(took).toBeLessThan(20_000);
 });
 
 it('D1 D5 as process 1 it drains for as long as --drain says', async (context) => {
