@@ -3,7 +3,7 @@
  * for the supervisor, for the sandbox, or for all at once, at any length of the journal.
  * WF_GENERATION_REAL sets how many (default 10), WF_TEST_SEED where they begin.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ResumePlan } from '../../src/index.js';
@@ -121,7 +121,9 @@ function checkPlan(project: TestProject, plan: ResumePlan, id: string): void {
   const sorted = (list: number[]): number[] => [...list].sort((a, b) => a - b);
   expect(sorted(hits)).toEqual(named('hit'));
   // No plan knows what the script asks for once a timer has fired: that is queued behind what the plan names.
-  const hasTimers = readFileSync(join(project.dir, 'flow.js'), 'utf8').includes('setTimeout');
+  const children = join('.claude', 'workflows');
+  const scripts = ['flow.js', ...readdirSync(join(project.dir, children)).map((name) => join(children, name))];
+  const hasTimers = scripts.some((file) => readFileSync(join(project.dir, file), 'utf8').includes('setTimeout'));
   expect(sorted(hasTimers ? live.slice(0, named('live').length) : live)).toEqual(named('live'));
 }
 
