@@ -7,7 +7,7 @@ import { needTool } from './support/need-tool.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { readResult } from './support/runs.js';
-import { SHELL } from './support/worktrees.js';
+import { isolatedFan, makeRepository, SHELL } from './support/worktrees.js';
 
 const WIDE = 24;
 const scriptOf = (prompt: string): string => `export const meta = { name: 'wide', description: 'many at once' }
@@ -25,6 +25,19 @@ it('C1 where descriptors run out, calls wait for those that have theirs, and non
   });
   expect(stderr).toContain('(overloaded, attempt 2)');
   expect([code, readResult(stdout)], stderr).toEqual([0, WIDE]);
+});
+
+it('C1 nor is one lost for which git has no descriptors at first', { timeout: 180_000 }, async (context) => {
+  needTool(context, 'prlimit');
+  const project = makeRepository({ 'a.txt': 'a' });
+  const prompts = Array.from({ length: 16 }, (_, i): [string, string] => [`p${i}`, `exec echo ${i}`]);
+  project.write('wide.js', isolatedFan(Object.fromEntries(prompts)));
+  const { code, stdout, stderr } = await runWf(['run', 'wide.js', '--concurrency', '16', ...SHELL], {
+    project,
+    under: ['prlimit', '--nofile=48:48'],
+    timeoutMs: 150_000,
+  });
+  expect([code, readResult(stdout)], stderr).toEqual([0, prompts.map((_, i) => String(i))]);
 });
 
 it('a sandbox that the system has no room for is told with its cause and remedy, and not with a stack', async (context) => {

@@ -6,7 +6,7 @@ import { isGitEnd, readDirt } from './dirt.js';
 import { type GitEnd, type GitPlace, runGit, saidBy } from './git.js';
 import { branchName, ensureWorktreesFolder, folderName, type WorktreeName } from './names.js';
 import { removeWorktree } from './remove-worktree.js';
-import { isolationError, type Repository } from './repository.js';
+import { findNoRoom, isolationError, type Repository } from './repository.js';
 import { tryAgain } from './try-again.js';
 import { type WorktreeRecord, writeWorktreeRecord } from './worktree-record.js';
 
@@ -51,7 +51,7 @@ export async function addWorktree(
     const names = { path: join(folder, folderName(name)), branch: branchName(name) };
     const end = await tryToAdd(place, repository, names, signal);
     if (end.code === 0) return finishWorktree(place, repository, { ...wanted, ...names });
-    if (!isTaken(end)) throw explainFailure(end);
+    if (!isTaken(end)) throw findNoRoom(end, repository.top) ?? explainFailure(end);
     had = name.more ?? 1;
   }
 }
@@ -108,12 +108,18 @@ async function prepare(
 ): Promise<Worktree> {
   const { path, branch, runId, n, label, owner } = made;
   const end = await runGit(place, ['rev-parse', '--show-toplevel', '--absolute-git-dir', 'HEAD'], { cwd: path });
+  const noRoom = findNoRoom(end, path);
+  if (noRoom !== undefined) throw noRoom;
   const [top, gitDir = '', head] = end.stdout.split('\n');
   if (end.code !== 0 || top !== realpathSync(path) || head !== repository.head) {
     throw isolationError('git made one that is not the one asked for.', 'Look at the hooks of the repository.');
   }
   const dirt = await readDirt(place, { gitDir, path });
-  if (isGitEnd(dirt)) throw isolationError('its state could not be read.', 'See git status there.', saidBy(dirt));
+  if (isGitEnd(dirt)) {
+    throw (
+      findNoRoom(dirt, path) ?? isolationError('its state could not be read.', 'See git status there.', saidBy(dirt))
+    );
+  }
   const base = repository.head;
   const madeAt = new Date().toISOString();
   const record: WorktreeRecord = { version: 1, runId, n, label, branch, base, owner, dirt, madeAt };

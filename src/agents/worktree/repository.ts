@@ -1,7 +1,9 @@
 /** The repository in which a call works, looked at anew for each call: a worktree begins at the commit that is checked out then. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isScarce } from '../../shared/scarce.js';
 import { BackendError } from '../backend.js';
+import { describeStartFailure } from '../start-failure.js';
 import { type GitEnd, type GitPlace, runGit, saidBy } from './git.js';
 
 export interface Repository {
@@ -26,8 +28,12 @@ export async function openRepository(place: GitPlace, folder: string, signal?: A
   if (end.code === 0 && inside === 'true' && /^[0-9a-f]{40,64}$/.test(head)) {
     return { top, prefix, common: resolve(folder, common), head };
   }
-  throw explainRefusal(end, inside);
+  throw findNoRoom(end, folder) ?? explainRefusal(end, inside);
 }
+
+/** Of a git that the system had no room for: the call waits for its turn as for one of its agent. */
+export const findNoRoom = ({ startError }: GitEnd, folder: string): BackendError | undefined =>
+  startError !== undefined && isScarce(startError) ? describeStartFailure('git', startError, folder) : undefined;
 
 function explainRefusal(end: GitEnd, inside: string | undefined): BackendError {
   const { stderr } = end;
