@@ -29,13 +29,12 @@ export function collectWorktrees(source: SourceJournal | undefined, where: Where
     async close(warn) {
       const gone = all.filter(({ from, path }) => from !== undefined && !existsSync(path));
       if (gone.length === 0) return;
-      const branches = await listBranches(where);
-      const lost = new Set(gone.filter(({ branch }) => branches?.has(branch) === false));
+      const stateOf = await openBranchStates(where, gone);
+      const lost = new Set(gone.filter((kept) => stateOf(kept) === 'gone too'));
       all.splice(0, all.length, ...all.filter((kept) => !lost.has(kept)));
-      const named = gone.slice(0, NAMED).map(({ n, label, branch }) => {
-        const state = branches === undefined ? 'not known' : branches.has(branch) ? 'still there' : 'gone too';
-        return `#${n} ${label}: branch ${branch} is ${state}`;
-      });
+      const named = gone
+        .slice(0, NAMED)
+        .map((kept) => `#${kept.n} ${kept.label}: branch ${kept.branch} is ${stateOf(kept)}`);
       warn(
         `Of the reused answers ${gone.length} ${gone.length === 1 ? 'names a worktree' : 'name worktrees'} whose folder is gone (${named.join(', ')}${gone.length > NAMED ? ', …' : ''}). The answer is reused and the work is not made again; cache: false makes such a call run.`,
       );
@@ -43,11 +42,27 @@ export function collectWorktrees(source: SourceJournal | undefined, where: Where
   };
 }
 
-/** Branches of worktrees that are there; `undefined` where git cannot tell. */
-async function listBranches({ root, env }: Where): Promise<Set<string> | undefined> {
+/**
+ * What the project's repository says of branches. Of a worktree that began at a commit which it does not have it says
+ * nothing: that one was of another repository, such as a submodule.
+ */
+async function openBranchStates(
+  { root, env }: Where,
+  worktrees: readonly CallWorktree[],
+): Promise<(worktree: CallWorktree) => 'still there' | 'gone too' | 'not known'> {
   const { runGit } = await import('../agents/worktree/git.js');
-  const end = await runGit({ env }, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/wf/'], { cwd: root });
-  return end.code === 0 ? new Set(end.stdout.split('\n')) : undefined;
+  const list = async (...words: string[]): Promise<Set<string> | undefined> => {
+    const end = await runGit({ env }, words, { cwd: root });
+    return end.code === 0 ? new Set(end.stdout.split('\n')) : undefined;
+  };
+  const branches = await list('for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/wf/');
+  // They stand in a journal, which anybody may have written.
+  const bases = new Set(worktrees.map(({ base }) => base).filter((base) => /^[0-9a-f]{40,64}$/.test(base)));
+  const known = await list('rev-list', '--no-walk', '--ignore-missing', ...bases);
+  return ({ branch, base }) => {
+    if (branches?.has(branch)) return 'still there';
+    return branches !== undefined && known?.has(base) ? 'gone too' : 'not known';
+  };
 }
 
 function findCutOff({ folder, runId }: SourceJournal): CallWorktree[] {
