@@ -5,7 +5,7 @@ import { isUnused, type LooseBranch, listLooseBranches, removeLooseBranch } from
 import { EVENTS_FILE } from '../runs/runs-folder.js';
 import { readRegularFile } from '../shared/regular-file.js';
 import type { Places } from './prepare-run.js';
-import { findRun, isRunAlive } from './run-life.js';
+import { findFolderOf, isRunAlive } from './run-life.js';
 import { readStartedCalls } from './started-calls.js';
 import { findMainRoot, findWorktreesFolder } from './worktrees-folder.js';
 
@@ -43,7 +43,7 @@ export async function findLeftBranches(where: Where, now: number): Promise<LeftB
 }
 
 function isOfDeadRun(where: Where, { branch, name: { runId, n } }: LooseBranch, now: number): boolean {
-  const folder = findRun(where, runId);
+  const folder = findFolderOf(where, runId);
   if (folder === undefined || isRunAlive(where, runId, now) !== false) return false;
   // What was told of was made: whoever took that worktree away may have left its branch on purpose.
   if (readEvents(folder).includes(`"branch":${JSON.stringify(branch)}`)) return false;

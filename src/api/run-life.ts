@@ -11,7 +11,7 @@ export const SETTLED_MS = 3_600_000;
 
 /** `undefined`: there is no such run here. A process of it that outlived it counts as the run itself. */
 export function isRunAlive(places: Pick<Places, 'readFolders'>, runId: string, now: number): boolean | undefined {
-  const folder = findRun(places, runId);
+  const folder = findFolderOf(places, runId);
   if (folder === undefined) return undefined;
   const { summary, record, ownerState } = observeRun(folder, now);
   if (summary.status === 'running') return true;
@@ -25,7 +25,7 @@ export function isRunAlive(places: Pick<Places, 'readFolders'>, runId: string, n
 }
 
 /** The folder of a run, wherever it is looked for. */
-export function findRun({ readFolders }: Pick<Places, 'readFolders'>, runId: string): string | undefined {
+export function findFolderOf({ readFolders }: Pick<Places, 'readFolders'>, runId: string): string | undefined {
   const folder = readFolders.map((runs) => findRunFolder(runs, runId)?.folder).find((path) => path !== undefined);
   return folder === undefined || statIfThere(folder) === undefined ? undefined : folder;
 }

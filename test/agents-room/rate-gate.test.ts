@@ -85,7 +85,7 @@ test('B-080 B-134 a refused wave: all wait, half of it goes on, each answer adds
   expect(await Promise.all(calls)).toEqual(Array(20).fill('ok'));
 });
 
-test('C1 calls that this machine has no room for wait for those under way, however long these take', async () => {
+test('calls that this machine has no room for wait for those under way, however long these take', async () => {
   const clock = makeClock();
   const gate = createRateGate(clock, () => 0, 16);
   const ends: (() => void)[] = [];

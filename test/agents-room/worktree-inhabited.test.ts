@@ -1,9 +1,10 @@
 /** Which processes have a folder as their working folder: by /proc, and by the `lsof` of systems without it; and the wait for them to go. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { needTool } from '../cli/support/need-tool.js';
 import { waitUntilEmpty } from '../../src/agents/worktree/inhabited.js';
 import { findByLsof, findProcessesIn } from '../../src/shared/processes-in.js';
 import { makeTempFolder } from '../support/temp-folder.js';
@@ -25,7 +26,7 @@ async function end(child: ChildProcess): Promise<void> {
 it('those in the folder and below it are found, and no others', () => expectFound(findProcessesIn));
 
 it('lsof finds the same', async (context) => {
-  if (spawnSync('lsof', ['-v']).error !== undefined) return context.skip('lsof is not here');
+  needTool(context, 'lsof', ['-v']);
   await expectFound(findByLsof);
 });
 

@@ -14,7 +14,7 @@ const scriptOf = (prompt: string): string => `export const meta = { name: 'wide'
 return (await parallel(Array.from({ length: ${WIDE} }, (_, i) => () => agent('${prompt} ' + i, { label: 'p' + i })))).filter((x) => x !== null).length
 `;
 
-it('C1 where descriptors run out, calls wait for those that have theirs, and none is lost', async (context) => {
+it('where descriptors run out, calls wait for those that have theirs, and none is lost', async (context) => {
   needTool(context, 'prlimit');
   const project = makeProject({ files: { 'wide.js': scriptOf('exec echo') } });
   const under = ['prlimit', '--nofile=48:48'];
@@ -27,7 +27,7 @@ it('C1 where descriptors run out, calls wait for those that have theirs, and non
   expect([code, readResult(stdout)], stderr).toEqual([0, WIDE]);
 });
 
-it('C1 nor is one lost for which git has no descriptors at first', { timeout: 180_000 }, async (context) => {
+it('nor is one lost for which git has no descriptors at first', { timeout: 180_000 }, async (context) => {
   needTool(context, 'prlimit');
   const project = makeRepository({ 'a.txt': 'a' });
   const prompts = Array.from({ length: 16 }, (_, i): [string, string] => [`p${i}`, `exec echo ${i}`]);
@@ -51,7 +51,7 @@ it('a sandbox that the system has no room for is told with its cause and remedy,
   expect(code).toBe(1);
 });
 
-it('C1 where no further process is let in, the run goes on with what it has, and later with the rest', async (context) => {
+it('where no further process is let in, the run goes on with what it has, and later with the rest', async (context) => {
   if (process.getuid?.() !== 0) return context.skip('only root can become another user');
   // A user of its own: the limit counts all that runs under it.
   const somebody = ['setpriv', '--reuid=64123', '--regid=64123', '--clear-groups'];

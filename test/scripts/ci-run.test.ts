@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { makeProject } from '../support/temp-project.js';
 
 const SCRIPT = join(import.meta.dirname, '..', '..', '.ci', 'run');
-const TOOLS = ['script', 'strace', 'ps', 'prlimit', 'setpriv', 'git', 'node'];
+const TOOLS = ['script', 'strace', 'ps', 'prlimit', 'setpriv', 'git', 'lsof', 'node'];
 
 /** Runs the script with these programs, each a few words of shell, and `missing` taken away. */
 function runCi(programs: Record<string, string>, missing: string[] = []) {

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 
 /** As the `.git` file of a worktree names it, whether it is there or not. */
 export function readGitFile(path: string): string | undefined {
-  const named = /^gitdir: (.+?)\s*$/.exec(readText(join(path, '.git')) ?? '')?.[1];
+  const named = /^gitdir: (.+?)\s*$/.exec(readGitText(join(path, '.git')) ?? '')?.[1];
   return named === undefined ? undefined : resolve(path, named);
 }
 
@@ -19,11 +19,12 @@ export const commonOf = (gitDir: string): string => dirname(dirname(gitDir));
 
 /** False where git's folder speaks of another place: the project was copied or moved. Git writes there early that it speaks of this one. */
 export function isGitDirOf(gitDir: string, path: string): boolean {
-  const told = readText(join(gitDir, 'gitdir'))?.trim() ?? '';
+  const told = readGitText(join(gitDir, 'gitdir'))?.trim() ?? '';
   return told === '' || resolve(gitDir, told) === join(path, '.git');
 }
 
-function readText(file: string): string | undefined {
+/** One of git's own small files; undefined where it cannot be read. */
+export function readGitText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -2,10 +2,10 @@
  * Runs git: without a prompt, without the optional locks, in one language, and away from any repository that the environment
  * names.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isScarce } from '../../shared/scarce.js';
 import type { AgentRunContext } from '../backend.js';
 import { type ProgramEnd, runToEnd } from '../run-to-end.js';
+import { repeat } from './repeat.js';
 
 /** What running git needs of its surroundings. */
 export interface GitPlace {
@@ -59,22 +59,13 @@ const GRACE_MS = 1_000;
 /** Longest output; beyond it git is stopped. */
 const MAX_BYTES = 100_000_000;
 
-/** How often a git is started that the system has no room for: others end soon, as they are short. */
-const STARTS = 8;
-const FIRST_WAIT_MS = 50;
-const LONGEST_WAIT_MS = 1_000;
-
 /** Runs one git command to its end. Never rejects. */
-export async function runGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
-  for (let starts = 1; ; starts++) {
-    const end = await startGit(place, args, start);
-    if (end.startError === undefined || !isScarce(end.startError) || start.signal?.aborted) return end;
-    if (starts === STARTS) place.outlasted?.add(saidBy(end));
-    if (starts === STARTS || place.outlasted?.has(saidBy(end))) return end;
-    const pause = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** starts) * (0.5 + Math.random() / 2);
-    await sleep(pause, undefined, start.signal === undefined ? {} : { signal: start.signal }).catch(() => {});
-  }
-}
+export const runGit = (place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> =>
+  repeat(() => startGit(place, args, start), scarcityOf, { outlasted: place.outlasted, signal: start.signal });
+
+/** The system has no room for it: others end soon, as they are short. */
+const scarcityOf = (end: GitEnd): string | undefined =>
+  end.startError !== undefined && isScarce(end.startError) ? saidBy(end) : undefined;
 
 async function startGit(place: GitPlace, args: readonly string[], start: GitStart): Promise<GitEnd> {
   const command = `git ${args.slice(0, 2).join(' ')}`;

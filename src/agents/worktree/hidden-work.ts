@@ -1,9 +1,9 @@
 /** What a worktree may hold although no file in it differs and its branch stands where it began. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findCheckout } from './branch-use.js';
 import { type GitPlace, runGit } from './git.js';
-import { commonOf } from './git-dir.js';
+import { commonOf, readGitText } from './git-dir.js';
 
 interface Searched {
   path: string;
@@ -46,7 +46,7 @@ function countRuns(path: string): number {
 function countTreesIn(path: string, gitDir: string): number {
   const all = join(commonOf(gitDir), 'worktrees');
   const places = readdirSync(all).map((name) => {
-    const told = readText(join(all, name, 'gitdir')).trim();
+    const told = (readGitText(join(all, name, 'gitdir')) ?? '').trim();
     return told === '' ? '' : resolve(all, name, told);
   });
   return places.filter((dotGit) => dotGit.startsWith(`${path}/`) && dotGit !== join(path, '.git') && existsSync(dotGit))
@@ -58,7 +58,7 @@ export const LOCKED = 'it is locked (git worktree lock)';
 /** By somebody: git's own lock of one that it is making says so. */
 export function isLocked(gitDir: string): boolean {
   const lock = join(gitDir, 'locked');
-  return existsSync(lock) && readText(lock).trim() !== 'initializing';
+  return existsSync(lock) && readGitText(lock)?.trim() !== 'initializing';
 }
 
 /**
@@ -74,12 +74,4 @@ async function countLost(place: GitPlace, { path, gitDir, base }: Searched): Pro
     cwd: commonOf(gitDir),
   });
   return count.code === 0 ? Number(count.stdout) : undefined;
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }
