@@ -40,7 +40,7 @@ export function findWorkflow(nameOrPath: string, places: WorkflowPlaces): FoundW
   const path = resolve(places.cwd, nameOrPath);
   const looksLikePath = nameOrPath.includes('/') || ENDING.test(nameOrPath);
   if (looksLikePath || isFile(path)) return openFile(nameOrPath, path, places, looksLikePath);
-  return findSavedWorkflow(nameOrPath, places, scriptsIn(places.cwd));
+  return findSavedWorkflow(nameOrPath, places, () => scriptsIn(places.cwd));
 }
 
 const ENDING = /\.m?[jt]s$/;
@@ -57,13 +57,13 @@ function scriptsIn(folder: string): string[] {
 /**
  * The same for a name only: a script that calls another by name reaches the saved workflows and no file beside them.
  *
- * @param beside files of which one may be meant where there is no such workflow
+ * @param listBeside files of which one may be meant; asked for only where there is no such workflow
  * @throws WfError `WF_SCRIPT_NOT_FOUND`, `WF_SCRIPT_AMBIGUOUS`
  */
 export function findSavedWorkflow(
   nameOrPath: string,
   places: WorkflowPlaces,
-  beside: readonly string[] = [],
+  listBeside: () => readonly string[] = () => [],
 ): FoundWorkflow {
   const folders = readFolders(places);
   const byName = ({ meta }: WorkflowFile) => typeof meta !== 'string' && meta.name === nameOrPath;
@@ -74,7 +74,7 @@ export function findSavedWorkflow(
     if (found)
       return { ...(found.file ?? readScriptFile(found.path)), name: nameOf(found), language: languageOf(found.path) };
   }
-  throw notFound(nameOrPath, folders, places, beside);
+  throw notFound(nameOrPath, folders, places, listBeside());
 }
 
 const nameOf = ({ meta, stem }: WorkflowFile): string => (typeof meta === 'string' ? stem : meta.name);
