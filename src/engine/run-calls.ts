@@ -125,8 +125,8 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
       };
       tally.see(n, label, phase, key);
       // The sandbox is the less trusted side: a key is made again before anything is spent on it.
-      const promptJson = JSON.stringify(prompt);
-      if (callKey(promptJson, given) !== key) {
+      const made = callKey(prompt, given);
+      if (made.key !== key) {
         const message = `The sandbox made a wrong key for call ${n}.`;
         return run.finish({ how: 'failed', error: { code: 'WF_INTERNAL', message } });
       }
@@ -139,7 +139,7 @@ export function createRunCalls(options: EngineOptions, run: CallSurroundings): R
           tally.start(n);
           return runner.execute(call);
         },
-        settle: (outcome) => settle(call, promptJson, outcome),
+        settle: (outcome) => settle(call, made.promptJson, outcome),
       });
     },
     recordHit([, n, key, path, nth, label, phaseText, kept]) {

@@ -3,13 +3,13 @@
  * stuck isolate cannot refuse — when it does not come back from a turn or takes too much memory.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { dirname, join } from 'node:path';
 import { type Duplex, PassThrough } from 'node:stream';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { rssBytes } from '../shared/process-info.js';
 import { createFrameQueue, type FrameQueue } from './frame-queue.js';
 import { wordNotStarted } from './not-started.js';
 import { type DownHead, encodeFrame, type FrameBody, type UpMessage } from './sandbox/frames.js';
+import { sandboxFlags } from './sandbox-flags.js';
 import { createWakefulness } from './stay-awake.js';
 
 export interface SandboxLaunch {
@@ -59,7 +59,7 @@ const rssLimit = (memoryMb: number): number => (memoryMb * 4 + 256) * 1024 * 102
 
 /** @throws WfError `WF_SANDBOX_DIED` where the system says at once that it cannot be started; else `gone` tells */
 export function startSandbox(launch: SandboxLaunch): SandboxLink {
-  const words = [...flags(launch), launch.sandboxPath, launch.preludePath, ...launch.addons];
+  const words = [...sandboxFlags(launch), launch.sandboxPath, launch.preludePath, ...launch.addons];
   try {
     const child = spawn(launch.nodePath, words, {
       // A session of its own: a terminal's Ctrl-C reaches only the supervisor.
@@ -71,20 +71,6 @@ export function startSandbox(launch: SandboxLaunch): SandboxLink {
   } catch (error) {
     throw new WfError('WF_SANDBOX_DIED', wordNotStarted(systemCode(error) ?? messageOf(error)));
   }
-}
-
-function flags(launch: SandboxLaunch): string[] {
-  const always = ['--no-node-snapshot', '--enable-experimental-regexp-engine-on-excessive-backtracks'];
-  if (!launch.permission) return always;
-  const ownFolder = join(dirname(launch.preludePath), '*');
-  const readable = [ownFolder, ...launch.addons];
-  return [
-    ...always,
-    '--permission',
-    '--allow-addons',
-    '--disable-warning=SecurityWarning',
-    ...readable.map((path) => `--allow-fs-read=${path}`),
-  ];
 }
 
 class Link implements SandboxLink {

@@ -42,18 +42,31 @@ const BEFORE_PROMPT = [
 ] as const;
 const AFTER_PROMPT = ['salt', 'schema', 'tools'] as const;
 
-/**
- * @param promptJson JSON text of the prompt (never the raw text, so that lone surrogates stay apart)
- * @returns 64 hex digits
- * @example callKey(JSON.stringify('Review src/index.ts'), { model: 'haiku' })
- */
-export function callKey(promptJson: string, options: KeyOptions | undefined): string {
-  if (options === undefined) return hash('sha256', `{"prompt":${promptJson},"v":${KEY_VERSION}}`, 'hex');
+export interface CallKey {
+  /** 64 hex digits. */
+  key: string;
+  /** JSON text of the prompt (never the raw text, so that lone surrogates stay apart). */
+  promptJson: string;
+}
+
+/** The canonical text of a call without options begins and ends so. */
+const BARE = JSON.stringify({ prompt: '', v: KEY_VERSION });
+const BARE_START = '{"prompt":'.length;
+const BARE_END = BARE.length - BARE_START - '""'.length;
+
+/** @example callKey('Review src/index.ts', { model: 'haiku' }).key */
+export function callKey(prompt: string, options: KeyOptions | undefined): CallKey {
+  if (options === undefined) {
+    // In one piece: texts that are put together are copied once more before they are hashed.
+    const text = JSON.stringify({ prompt, v: KEY_VERSION });
+    return { key: hash('sha256', text, 'hex'), promptJson: text.slice(BARE_START, -BARE_END) };
+  }
+  const promptJson = JSON.stringify(prompt);
   let text = '{';
   for (const name of BEFORE_PROMPT) text += member(name, options[name]);
   text += `"prompt":${promptJson},`;
   for (const name of AFTER_PROMPT) text += member(name, options[name]);
-  return hash('sha256', `${text}"v":${KEY_VERSION}}`, 'hex');
+  return { key: hash('sha256', `${text}"v":${KEY_VERSION}}`, 'hex'), promptJson };
 }
 
 function member(name: string, value: unknown): string {

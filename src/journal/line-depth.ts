@@ -24,5 +24,5 @@ export function findDeepFault(line: DecodedLine, depth: LineDepth): DeepFault | 
 
 /** A line need not have a prompt: it is there for people. */
 function fitsKey({ prompt, opts, key }: Record<string, unknown>): boolean {
-  return typeof prompt !== 'string' || key === callKey(JSON.stringify(prompt), opts as KeyOptions | undefined);
+  return typeof prompt !== 'string' || key === callKey(prompt, opts as KeyOptions | undefined).key;
 }

@@ -207,6 +207,20 @@ return { answer, both, child }`,
     });
     expect(patched.journal.map(({ prompt }) => prompt).filter(Boolean)).toEqual(['plain', 'one', 'two']);
   });
+
+  it('C041 what a script puts on the origin of all objects sees nothing of how answers arrive', async () => {
+    const patched = await runScript(
+      project,
+      `${META}const seen = []
+const look = (name) => ({ configurable: true, get() { seen.push(Object.keys(this)) }, set(value) { seen.push([name, typeof value]) } })
+for (const name of ['then', 'cause', 'lastTry', '1', '2', '3', '4', '5']) Object.defineProperty(Object.prototype, name, look(name))
+const answers = [await agent('one'), await agent('two'), (await agent.settled('three')).ok]
+for (const name of ['then', 'cause', 'lastTry', '1', '2', '3', '4', '5']) delete Object.prototype[name]
+return { answers, seen: seen.filter((keys) => keys.join() !== 'ok,value') }`,
+      { file: 'origin.js', rules: [{ reply: 'text' }] },
+    );
+    expect(patched.result).toEqual({ answers: ['text', 'text', true], seen: [] });
+  });
 });
 
 describe('the clock and chance', () => {

@@ -42,7 +42,9 @@ it('J13 a call takes its own line, else an unused answer of its key: same path f
         const index = createReplayIndex(rows, []);
         const rules = readRules(rows);
         for (const call of calls) {
-          const taken = call.own ? index.takeOwn(call.key, call.path, call.nth) : index.takeAny(call.key, call.path);
+          const taken = call.own
+            ? index.takeOwn(index.placeOf(call.key, call.path), call.nth)
+            : index.takeAny(call.key, call.path);
           expect(taken?.kept).toBe(
             call.own ? rules.own(call.key, call.path, call.nth) : rules.any(call.key, call.path),
           );

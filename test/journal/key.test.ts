@@ -5,7 +5,7 @@ import { canonicalJson } from '../../src/shared/canonical-json.js';
 import { testSeed } from '../support/seeds.js';
 import { jsonValue, keyOf, nastyText } from './support/arbitraries.js';
 
-const key = (prompt: string, options?: KeyOptions): string => callKey(JSON.stringify(prompt), options);
+const key = (prompt: string, options?: KeyOptions): string => callKey(prompt, options).key;
 
 /** One of each option that changes the work. */
 const EACH: KeyOptions = {

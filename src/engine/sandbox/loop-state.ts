@@ -4,7 +4,14 @@ import type { AgentTypeTable } from './call-options.js';
 import type { FitCheck } from './fit-check.js';
 import type { DeliveredItem, SandboxError, UpMessage } from './frames.js';
 import type { IsolateHost } from './isolate-host.js';
-import { createDueQueue, type DueQueue, type OpenAgent, type OpenTimer } from './open-calls.js';
+import {
+  createDueQueue,
+  createOpenCalls,
+  type DueQueue,
+  type OpenAgent,
+  type OpenCalls,
+  type OpenTimer,
+} from './open-calls.js';
 import type { Cause } from './prelude/errors.js';
 import type { ReplayIndex } from './replay-index.js';
 import { causeForParent } from './told-errors.js';
@@ -49,12 +56,10 @@ export interface LoopState extends LoopPorts {
   /** Children whose first turn is to come. */
   starting: IsolateHost[];
   /** By call number, or by the (negative) id of a timer. */
-  open: Map<number, OpenAgent | OpenTimer>;
+  open: OpenCalls;
   /** Calls that are no hit, in call order. */
   waiting: OpenAgent[];
   parents: Map<IsolateHost, { host: IsolateHost; local: number }>;
-  /** How many calls of equal key and path there were. */
-  nths: Map<string, number>;
   timers: Map<string, OpenTimer>;
   /** Errors of child workflows; an error of a parent names one by its place here. */
   childErrors: SandboxError[];
@@ -77,10 +82,9 @@ export function createLoopState(main: IsolateHost, ports: LoopPorts): LoopState 
     due: createDueQueue(),
     immediate: [],
     starting: [],
-    open: new Map(),
+    open: createOpenCalls(),
     waiting: [],
     parents: new Map(),
-    nths: new Map(),
     timers: new Map(),
     childErrors: [],
     warnedOptions: new Set(),
@@ -98,7 +102,7 @@ export function settle(state: LoopState, call: OpenAgent | OpenTimer): void {
   call.done = true;
   if (call.kind === 'timer') state.timers.delete(`${call.host.path}\n${call.local}`);
   call.host.open--;
-  state.open.delete(call.kind === 'agent' ? call.n : call.id);
+  state.open.remove(call.kind === 'agent' ? call.n : call.id);
 }
 
 export function failWorkflow(
@@ -118,7 +122,7 @@ export function endWorkflow(state: LoopState, host: IsolateHost, how: LoopEnd): 
   if (host.settled) return;
   host.settled = true;
   const isMain = host === state.main;
-  for (const call of state.open.values()) {
+  for (const call of isMain || host.open > 0 ? state.open.all() : []) {
     if (call.done || !(isMain || call.host === host)) continue;
     settle(state, call);
     if (call.kind === 'agent' && call.answer !== undefined) state.index.release(call.answer);

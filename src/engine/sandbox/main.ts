@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { createAnswerWindow } from './answer-window.js';
 import { createPipeReader, writeAll } from './channel.js';
 import { createFrameReader, type DownHead, type Frame, type ScriptForSandbox } from './frames.js';
@@ -17,6 +18,8 @@ import type { LoopPorts } from './loop-state.js';
 import { runLoop } from './run-loop.js';
 import { createUpStream } from './up-stream.js';
 
+// What this process was started with holds for its own heap; of isolates there may be many.
+setFlagsFromString('--min-semi-space-size=0');
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const up = createUpStream(writeAll);

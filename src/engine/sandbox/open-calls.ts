@@ -27,6 +27,44 @@ export type OpenAgent = Waiting & {
 
 export type OpenTimer = Waiting & { kind: 'timer'; id: number; n: number; ms: number; path: string; done: boolean };
 
+/** What is open, by call number or (negative) id of a timer. */
+export interface OpenCalls {
+  readonly size: number;
+  add(id: number, call: OpenAgent | OpenTimer): void;
+  get(id: number): OpenAgent | OpenTimer | undefined;
+  remove(id: number): void;
+  /** Calls in their order, then timers in theirs. */
+  all(): (OpenAgent | OpenTimer)[];
+}
+
+/** Lists, as numbers only grow: a Map of few that come and go is made anew every few calls. */
+export function createOpenCalls(): OpenCalls {
+  const calls: (OpenAgent | OpenTimer | undefined)[] = [undefined];
+  const timers: (OpenAgent | OpenTimer | undefined)[] = [undefined];
+  let size = 0;
+  const put = (id: number, call: OpenAgent | OpenTimer | undefined): void => {
+    if (id > 0) calls[id] = call;
+    else timers[-id] = call;
+  };
+  const get = (id: number): OpenAgent | OpenTimer | undefined => (id > 0 ? calls[id] : timers[-id]);
+  return {
+    get size() {
+      return size;
+    },
+    add(id, call) {
+      put(id, call);
+      size++;
+    },
+    get,
+    remove(id) {
+      if (get(id) === undefined) return;
+      put(id, undefined);
+      size--;
+    },
+    all: () => [...calls, ...timers].filter((call) => call !== undefined),
+  };
+}
+
 /** Recorded deliveries that are due, lowest place first. */
 export interface DueQueue {
   push(place: number, call: OpenAgent | OpenTimer): void;

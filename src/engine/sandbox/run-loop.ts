@@ -107,6 +107,7 @@ function shareTokens(state: LoopState, host: IsolateHost, tokens: number): void 
   if (tokens === 0) return;
   state.spentTokens += tokens;
   if (host !== state.main) state.main.addTokens(tokens);
+  if (state.parents.size === 0) return;
   for (const child of state.parents.keys()) if (child !== host) child.addTokens(tokens);
 }
 

@@ -5,6 +5,7 @@ import { type CallOptions, checkCallOptions } from './call-options.js';
 import type { HostCall, IsolateHost, TurnEnd } from './isolate-host.js';
 import { endWorkflow, failWorkflow, type LoopState, settle } from './loop-state.js';
 import type { OpenAgent, OpenTimer } from './open-calls.js';
+import type { CallPlace } from './replay-index.js';
 import type { Cause } from './prelude/errors.js';
 import { readError } from './told-errors.js';
 
@@ -90,11 +91,9 @@ function takeAgent(state: LoopState, host: IsolateHost, call: HostCall): void {
     }
     if ('options' in checked) options = checked.options;
   }
-  const prompt = JSON.stringify(promptText);
-  const key = callKey(prompt, options);
-  const place = `${key}${path}`;
-  const nth = state.nths.get(place) ?? 0;
-  state.nths.set(place, nth + 1);
+  const { key, promptJson: prompt } = callKey(promptText, options);
+  const place = state.index.placeOf(key, path);
+  const nth = place.calls++;
   const agent: OpenAgent = {
     kind: 'agent',
     host,
@@ -110,8 +109,8 @@ function takeAgent(state: LoopState, host: IsolateHost, call: HostCall): void {
     answer: undefined,
     done: false,
   };
-  state.open.set(n, agent);
-  agent.answer = findOwnAnswer(state, agent);
+  state.open.add(n, agent);
+  agent.answer = findOwnAnswer(state, agent, place);
   if (agent.answer === undefined) state.waiting.push(agent);
   else state.due.push(agent.answer.kept, agent);
 }
@@ -137,14 +136,18 @@ function readDeps(state: LoopState, options: CallOptions): Cause | undefined {
   return undefined;
 }
 
-function findOwnAnswer(state: LoopState, { key, path, nth, options }: OpenAgent): OpenAgent['answer'] {
+function findOwnAnswer(
+  state: LoopState,
+  { key, path, nth, options }: OpenAgent,
+  place: CallPlace,
+): OpenAgent['answer'] {
   const { index } = state;
   if (index.empty || state.prefixBroken) return undefined;
   if (options?.cache === false) {
     state.prefixBroken = state.match === 'prefix';
     return undefined;
   }
-  const own = index.takeOwn(key, path, nth);
+  const own = index.takeOwn(place, nth);
   if (own !== undefined || state.match === 'content') return own;
   const other = index.takeAny(key, path);
   if (other === undefined) state.prefixBroken = true;
@@ -164,7 +167,7 @@ function takeTimer(state: LoopState, host: IsolateHost, call: HostCall): void {
     path,
     done: false,
   };
-  state.open.set(timer.id, timer);
+  state.open.add(timer.id, timer);
   state.timers.set(`${path}\n${call.id}`, timer);
   const place = state.sawLive ? undefined : state.index.takeTimer(path, timer.n, timer.ms);
   if (place !== undefined) state.due.push(place, timer);

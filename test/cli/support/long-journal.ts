@@ -9,9 +9,9 @@ export function fillJournal(file: string, calls: number, bytes: number): void {
   const fd = openSync(file, 'a');
   try {
     for (let i = 0; i < calls; i++) {
-      const prompt = JSON.stringify(`part ${i}`);
-      const place = { seq: i + 1, n: i + 1, key: callKey(prompt, undefined), path: '', nth: 0 };
-      writeSync(fd, encodeResult({ ...place, label: `p${i}`, phase: null, kind: 'ok' }, answer, prompt));
+      const { key, promptJson } = callKey(`part ${i}`, undefined);
+      const place = { seq: i + 1, n: i + 1, key, path: '', nth: 0 };
+      writeSync(fd, encodeResult({ ...place, label: `p${i}`, phase: null, kind: 'ok' }, answer, promptJson));
     }
   } finally {
     closeSync(fd);

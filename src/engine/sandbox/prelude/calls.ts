@@ -3,18 +3,28 @@
  * An async function that throws after its `await` leaves a stack that names the `await` in the workflow, for nothing.
  */
 import { config } from './host.js';
-import { parse, P, SafeMap } from './primordials.js';
+import { parse, P, setPrototypeOf } from './primordials.js';
 import type { Cause } from './errors.js';
 
-/** How the host answers. `cause` is set when there is no value. */
-export interface Answer {
-  value: unknown;
-  cause: (Cause & { tell: 'null' | 'throw' }) | undefined;
+/** How the host answers. */
+export class Answer {
+  readonly value: unknown;
+  /** Set when there is no value. */
+  readonly cause: (Cause & { tell: 'null' | 'throw' }) | undefined;
   /** It fitted its schema only at the last try. */
-  lastTry: boolean;
+  readonly lastTry: boolean;
+  constructor(value: unknown, cause: Answer['cause'], lastTry: boolean) {
+    this.value = value;
+    this.cause = cause;
+    this.lastTry = lastTry;
+  }
 }
+// Whoever is given one looks for its `then`, which a script may have put on what all objects come from. (An object
+// literal without a prototype is slow.)
+setPrototypeOf(Answer.prototype, null);
 
-const pending = new SafeMap<number, (answer: Answer) => void>();
+/** By id; no Map, as one of few calls that come and go is made anew every few calls. */
+const pending = { __proto__: null } as unknown as Record<number, ((answer: Answer) => void) | undefined>;
 let nextId = 1;
 /** Output tokens of every answer that the run's workflows were given, in order. */
 let delivered = config.spentTokens;
@@ -23,11 +33,13 @@ export const deliveredTokens = (): number => delivered;
 
 export function openCall(resolve: (answer: Answer) => void): number {
   const id = nextId++;
-  pending.set(id, resolve);
+  pending[id] = resolve;
   return id;
 }
 
-export const dropCall = (id: number): boolean => pending.delete(id);
+export function dropCall(id: number): void {
+  pending[id] = undefined;
+}
 
 /** Queues a call and waits for its answer. */
 export function waitFor(queue: (id: number) => void): Promise<Answer> {
@@ -40,7 +52,7 @@ export function waitFor(queue: (id: number) => void): Promise<Answer> {
  * @returns false: the text is no JSON, and the call still waits. Only a journal that somebody wrote by hand holds such an answer.
  */
 export function deliver(id: number, ok: boolean, json: string | undefined, tokens: number, lastTry: boolean): boolean {
-  const resolve = pending.get(id);
+  const resolve = pending[id];
   let value: unknown;
   try {
     if (resolve !== undefined && json !== undefined) value = parse(json);
@@ -49,9 +61,9 @@ export function deliver(id: number, ok: boolean, json: string | undefined, token
   }
   delivered += tokens;
   if (resolve === undefined) return true;
-  pending.delete(id);
-  if (ok) resolve({ __proto__: null, value, cause: undefined, lastTry } as Answer);
-  else resolve({ __proto__: null, value: undefined, cause: value, lastTry } as Answer);
+  pending[id] = undefined;
+  if (ok) resolve(new Answer(value, undefined, lastTry));
+  else resolve(new Answer(undefined, value as Answer['cause'], lastTry));
   return true;
 }
 

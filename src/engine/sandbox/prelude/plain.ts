@@ -4,9 +4,8 @@
  */
 import { misuse } from './errors.js';
 import { dateText, emptiedByJson } from './json-value.js';
-import { apply, defineProperty, isArray, keys, SafeMap } from './primordials.js';
+import { apply, defineProperty, isArray, keys, SafeMap, setPrototypeOf } from './primordials.js';
 
-const { setPrototypeOf } = Object;
 const ObjectPrototype = Object.prototype as { toJSON?: unknown };
 
 /** @param code of the error for what JSON does not have */

@@ -4,7 +4,7 @@
  * that a script may have patched); `await` instead of `.then`; no host object is ever handed out.
  */
 export const G = globalThis as unknown as Record<string, unknown>;
-export const { defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, keys } = Object;
+export const { defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf, keys, setPrototypeOf } = Object;
 export const { apply, construct } = Reflect;
 export const { stringify, parse } = JSON;
 export const { isArray } = Array;
