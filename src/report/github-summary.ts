@@ -2,6 +2,7 @@ import type { PhaseCounts } from '../engine/events.js';
 import { cleanLine } from './clean-line.js';
 import { wordOf } from './describe-event.js';
 import { describeReset } from './describe-reset.js';
+import { countRows, failureRows, nameRow } from './failure-rows.js';
 import { formatCount, formatDuration, formatSavedTokens, formatTokensOf, formatUsd, plural } from './format.js';
 import type { FinishedEvent, StartedEvent } from './run-account.js';
 
@@ -41,11 +42,14 @@ function phaseRow({ title, counts }: PhaseCounts, strong = false): string {
 
 function listFailures({ failures, runId }: FinishedEvent): string[] {
   if (failures.length === 0) return [];
-  const listed = failures.slice(0, FAILURES_LISTED).map((failure) => {
-    const phase = failure.phase === null ? '' : ` (${escapeText(failure.phase)})`;
-    return `- ${wordOf(failure)}: #${failure.n} ${escapeText(failure.label)}${phase}: ${failure.code}, ${escapeText(failure.message)}`;
+  const rows = failureRows(failures);
+  const listed = rows.slice(0, FAILURES_LISTED).map((row) => {
+    const [first] = row;
+    const phase = first.phase === null ? '' : ` (${escapeText(first.phase)})`;
+    const calls = nameRow(row, ({ n, label }) => `#${n} ${escapeText(label)}`, formatCount);
+    return `- ${wordOf(first)}: ${calls}${phase}: ${first.code}, ${escapeText(first.message)}`;
   });
-  const rest = failures.length - listed.length;
+  const rest = countRows(rows.slice(FAILURES_LISTED));
   const more = rest > 0 ? [`- and ${formatCount(rest)} more: \`wf show ${runId}\``] : [];
   return ['', `### ${plural(failures.length, 'call')} to look at`, '', ...listed, ...more];
 }

@@ -1,12 +1,13 @@
 /**
  * One line an event, for logs, pipes and CI: no cursor codes, bounded lines, and a heartbeat, so that neither a person
- * nor a host takes a working run for a dead one.
+ * nor a host takes a working run for a dead one. Troubles of one cause are told once, and counted.
  */
 import type { Reporter, RunEvent } from '../engine/events.js';
 import { describeEvent } from './describe-event.js';
 import { describeLiveness } from './heartbeat.js';
 import { type Paint, plainPaint } from './paint.js';
 import { type ReportClock, systemReportClock } from './report-clock.js';
+import { createRepeatedTroubles } from './repeated-troubles.js';
 import { addToAccount, newRunAccount } from './run-account.js';
 import { summarizeRun } from './summary.js';
 import { guardWrite, type WriteText } from './write-text.js';
@@ -33,6 +34,7 @@ export function createPlainReporter(options: PlainOptions): Reporter {
   const account = newRunAccount();
   const activity = new Map<number, number>();
   const progress = new Map<number, number>();
+  const repeated = createRepeatedTroubles();
   let startedAt = clock.monotonic();
   let lastEventAt = startedAt;
   let stopHeartbeat: (() => void) | undefined;
@@ -42,11 +44,15 @@ export function createPlainReporter(options: PlainOptions): Reporter {
     const seen = { startedAt, lastEventAt, activity };
     line(new Date(clock.now()).toISOString(), describeLiveness(account.calls.values(), seen, clock.monotonic()));
   };
+  const tellRepeated = (time: string): void => {
+    for (const text of repeated.tellCounts()) line(time, text);
+  };
   const endHeartbeat = (): void => {
     stopHeartbeat?.();
     stopHeartbeat = undefined;
   };
   const isTold = (event: RunEvent, now: number): boolean => {
+    if (repeated.take(event)) return false;
     if (quiet) return isTrouble(event);
     if (event.type !== 'call.progress') return true;
     const last = progress.get(event.n);
@@ -69,13 +75,20 @@ export function createPlainReporter(options: PlainOptions): Reporter {
         startedAt = now;
         if (!quiet) stopHeartbeat ??= clock.every(options.heartbeatMs ?? 30_000, beat);
       }
-      if (event.type === 'run.finished') endHeartbeat();
+      if (event.type === 'run.finished') {
+        endHeartbeat();
+        tellRepeated(event.t);
+      }
       if (isTold(event, now)) line(event.t, describeEvent(event, paint));
       if (event.type === 'run.finished' && (!quiet || event.exitCode !== 0)) {
         write(summarizeRun(event, account.started, { paint, resultPlace: options.resultPlace }));
       }
     },
-    close: endHeartbeat,
+    close() {
+      endHeartbeat();
+      // Whoever stops to listen before the end is told of what was held back.
+      tellRepeated(new Date(clock.now()).toISOString());
+    },
   };
 }
 

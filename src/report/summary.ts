@@ -3,11 +3,11 @@
  * nor undone, and a run that returned normally is not called complete when calls gave no answer.
  */
 import { join } from 'node:path';
-import type { Failure } from '../engine/events.js';
 import type { Counts, ErrorRecord, ScriptErrors, Usage } from '../shared/outcome.js';
 import { cleanFrame, cleanLine } from './clean-line.js';
 import { describeCause, describeWorktree, nameCall, wordOf } from './describe-event.js';
 import { describeReset } from './describe-reset.js';
+import { countRows, type FailureRow, failureRows, nameRow } from './failure-rows.js';
 import { formatCount, formatDuration, formatSavedTokens, formatTokensOf, formatUsd, plural } from './format.js';
 import { type Paint, plainPaint } from './paint.js';
 import type { FinishedEvent, StartedEvent } from './run-account.js';
@@ -205,7 +205,8 @@ function describeEnds(counts: Counts): string {
 
 /** Each phase with its counts, below it the calls that gave no answer and why. No line begins with foreign text. */
 function describePhases({ phases, failures, runId }: FinishedEvent, paint: Paint): string[] {
-  const named = failures.slice(0, FAILURES_NAMED);
+  const rows = failureRows(failures);
+  const named = rows.slice(0, FAILURES_NAMED);
   const lines: string[] = [];
   const listed = new Set<string | null>();
   for (const { title, counts } of phases) {
@@ -215,17 +216,19 @@ function describePhases({ phases, failures, runId }: FinishedEvent, paint: Paint
       lines.push(
         `    ${title === null ? 'no phase' : `phase ${cleanLine(title, 80)}`}, ${plural(counts.calls, 'call')}${describeEnds(counts)}`,
       );
-    lines.push(...named.filter((failure) => failure.phase === title).map((failure) => describeFailure(failure, paint)));
+    lines.push(...named.filter(([{ phase }]) => phase === title).map((row) => describeFailures(row, paint)));
   }
-  lines.push(...named.filter(({ phase }) => !listed.has(phase)).map((failure) => describeFailure(failure, paint)));
-  const rest = failures.length - named.length;
+  lines.push(...named.filter(([{ phase }]) => !listed.has(phase)).map((row) => describeFailures(row, paint)));
+  const rest = countRows(rows.slice(FAILURES_NAMED));
   if (rest > 0) lines.push(`      and ${formatCount(rest)} more: wf show ${runId}`);
   return lines;
 }
 
-function describeFailure(failure: Failure, paint: Paint): string {
-  const mark = failure.recovered || failure.status !== 'failed' ? paint.doubtful : paint.bad;
-  return `      ${mark(wordOf(failure))} ${nameCall({ n: failure.n, label: failure.label })}: ${describeCause(failure)}`;
+function describeFailures(row: FailureRow, paint: Paint): string {
+  const [first] = row;
+  const mark = first.recovered || first.status !== 'failed' ? paint.doubtful : paint.bad;
+  const calls = nameRow(row, ({ n, label }) => nameCall({ n, label }), formatCount);
+  return `      ${mark(wordOf(first))} ${calls}: ${describeCause(first)}`;
 }
 
 function describeTokensOf(usage: Usage, counts: Counts): string {

@@ -179,11 +179,33 @@ Run completed in 9.0 s: 2 of 3 calls gave an answer.
   });
 
   test('B-147 a thousand failures stay a page', () => {
-    const failures = Array.from({ length: 1_000 }, (_, i) => failure(i + 1, `call ${i + 1}`, 'Work'));
+    const fail = (i: number) => failure(i + 1, `call ${i + 1}`, 'Work', { message: `exit 1: no file ${i + 1}` });
+    const failures = Array.from({ length: 1_000 }, (_, i) => fail(i));
     const all = counts({ calls: 1_000, failed: 1_000, executed: 1_000 });
     const text = summarize({ counts: all, exitCode: 3, phases: [{ title: 'Work', counts: all }], failures });
     expect(text).toContain(`      and 960 more: wf show ${RUN}\n`);
     expect(text.split('\n').length).toBeLessThan(60);
+  });
+
+  test('calls of one phase with one cause are one row from the fourth on, counted where rows are left out', () => {
+    const of = (n: number, more: object = {}) => failure(n, `call ${n}`, n > 5 ? 'Two' : null, more);
+    const some = [1, 2, 3, 4].map((n) => of(n)).concat([6, 7, 8].map((n) => of(n)));
+    const lines = (failures: object[]): string[] =>
+      summarize({ failures })
+        .split('\n')
+        .filter((line) => line.startsWith('      '));
+    expect(lines([...some, of(5, { recovered: true })])).toEqual([
+      '      failed 4 calls, #1 call 1, #2 call 2, #3 call 3 and 1 more: WF_AGENT_FAILED: exit 1: no such file',
+      '      failed #6 call 6: WF_AGENT_FAILED: exit 1: no such file',
+      '      failed #7 call 7: WF_AGENT_FAILED: exit 1: no such file',
+      '      failed #8 call 8: WF_AGENT_FAILED: exit 1: no such file',
+      '      failed, recovered #5 call 5: WF_AGENT_FAILED: exit 1: no such file',
+    ]);
+    const wide = Array.from({ length: 50 }, (_, i) => Array.from({ length: 4 }, () => of(1, { message: `${i}` })));
+    expect(lines(wide.flat()).slice(39)).toEqual([
+      '      failed 4 calls, #1 call 1, #1 call 1, #1 call 1 and 1 more: WF_AGENT_FAILED: 39',
+      `      and 40 more: wf show ${RUN}`,
+    ]);
   });
 
   test('B-061 errors of the script that did not end it stand apart from failed calls, with their place and frame', () => {
