@@ -1,4 +1,7 @@
+import { cleanFrame } from '../report/clean-line.js';
 import { messageOf, WfError } from '../shared/errors.js';
+import { showPath } from '../shared/quote-word.js';
+import { showMessage } from './show-message.js';
 
 /** Prints what happened, where, and what to do; stack traces of `wf` itself only when asked for. */
 export function showError(error: unknown, options: { verbose: boolean }): void {
@@ -9,8 +12,8 @@ export function showError(error: unknown, options: { verbose: boolean }): void {
 export function describeError(error: unknown, verbose: boolean): string {
   if (!WfError.is(error)) {
     const remedy = verbose ? 'Report this.' : 'Run it again with -v to see where, and report that.';
-    const stack = error instanceof Error && verbose ? `${error.stack}\n` : '';
-    return `wf: WF_INTERNAL: A fault in wf itself: ${messageOf(error)}\n  → ${remedy}\n${stack}`;
+    const stack = error instanceof Error && verbose ? `${showMessage(error.stack ?? '')}\n` : '';
+    return `wf: WF_INTERNAL: A fault in wf itself: ${showMessage(messageOf(error))}\n  → ${remedy}\n${stack}`;
   }
   let text = '';
   for (const fault of [error, ...error.others]) {
@@ -18,12 +21,12 @@ export function describeError(error: unknown, verbose: boolean): string {
     const where =
       place?.file === undefined
         ? ''
-        : ` ${place.file}${place.line === undefined ? '' : `:${place.line}:${place.column ?? 1}`}`;
-    text += `wf: ${fault.code}${where}: ${fault.message}\n`;
-    if (place?.frame !== undefined) text += `${place.frame.trimEnd()}\n`;
-    if (fault.remedy !== undefined) text += `  → ${fault.remedy}\n`;
+        : ` ${showPath(place.file)}${place.line === undefined ? '' : `:${place.line}:${place.column ?? 1}`}`;
+    text += `wf: ${fault.code}${where}: ${showMessage(fault.message, place?.file)}\n`;
+    if (place?.frame !== undefined) text += `${cleanFrame(place.frame).join('\n').trimEnd()}\n`;
+    if (fault.remedy !== undefined) text += `  → ${showMessage(fault.remedy, place?.file)}\n`;
   }
-  if (verbose) text += `${error.stack}\n`;
+  if (verbose) text += `${showMessage(error.stack ?? '', error.place?.file)}\n`;
   return text;
 }
 

@@ -1,6 +1,7 @@
 /** One line of plain words for each event. Labels and messages are foreign text: cleaned and of bounded length. */
 import type { Failure, RunEvent } from '../engine/events.js';
 import type { CallStatus, CallUsage, KeptWorktree } from '../shared/outcome.js';
+import { showPath } from '../shared/quote-word.js';
 import { cleanLine } from './clean-line.js';
 import { formatDuration, formatTokens, plural } from './format.js';
 import type { Paint } from './paint.js';
@@ -69,22 +70,24 @@ function describeStart(event: StartedEvent, paint: Paint): string {
   const madeUp = event.madeUp ? ', its answers are made up' : '';
   const why = event.backendWhy === undefined ? '' : ` (${cleanLine(event.backendWhy, 300)})`;
   // Id and folder are never cut: a person may have nothing but this line.
-  return `${paint.strong(`run ${event.runId} started`)}: ${cleanLine(event.workflow)}, backend ${event.backend || 'none'}${why}${madeUp}, ${plural(
+  return `${paint.strong(`run ${event.runId} started`)}: ${cleanLine(event.workflow)}, backend ${cleanLine(event.backend) || 'none'}${why}${madeUp}, ${plural(
     event.concurrency,
     'call',
-  )} at once${from}, folder ${event.folder}`;
+  )} at once${from}, folder ${showPath(event.folder)}`;
 }
 
 function describeWorktreeNews(event: Extract<RunEvent, { type: 'call.worktree' }>, paint: Paint): string {
   const { state, kept, path } = event;
   if (state === 'kept' && kept !== undefined) return `${nameCall(event)}: worktree kept, ${describeWorktree(kept)}`;
-  return paint.quiet(`${nameCall(event)}: worktree ${state}${state === 'made' ? ` in ${path}` : ', it was unchanged'}`);
+  return paint.quiet(
+    `${nameCall(event)}: worktree ${state}${state === 'made' ? ` in ${showPath(path)}` : ', it was unchanged'}`,
+  );
 }
 
 /** `2 files, 1 commit, branch wf/…, in /…`: path and branch are never cut, a person may have nothing else. */
 export function describeWorktree({ path, branch, fileCount, commits, doubt }: KeptWorktree): string {
   const what = doubt === undefined ? `${plural(fileCount, 'file')}, ${plural(commits, 'commit')}` : cleanLine(doubt);
-  return `${what}, branch ${branch}, in ${path}`;
+  return `${what}, branch ${showPath(branch)}, in ${showPath(path)}`;
 }
 
 function describeEnd(event: FinishedEvent, paint: Paint): string {

@@ -4,6 +4,7 @@
  */
 import type { Reporter } from '../engine/events.js';
 import type { ErrorRecord } from '../shared/outcome.js';
+import { showPath } from '../shared/quote-word.js';
 import { cleanFrame, cleanLine } from './clean-line.js';
 import { describeReset } from './describe-reset.js';
 import {
@@ -83,7 +84,7 @@ function caseOfRun({ status, error, durationMs }: FinishedEvent, workflow: strin
 
 function faultElement(element: 'failure' | 'error', error: ErrorRecord): string {
   const frame = error.frame ? `\n${cleanFrame(error.frame).join('\n')}` : '';
-  const place = error.file ? `\nat ${[error.file, error.line, error.column].filter(Boolean).join(':')}` : '';
+  const place = error.file ? `\nat ${[showPath(error.file), error.line, error.column].filter(Boolean).join(':')}` : '';
   const reset = describeReset(error);
   const until = reset === undefined ? '' : `\nuntil ${reset}`;
   return `<${element} type="${attribute(error.code)}" message="${attribute(error.message)}">${content(error.message)}${escapeXml(`${place}${until}${frame}`)}</${element}>`;

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Counts, ErrorRecord, ScriptErrors, Usage } from '../shared/outcome.js';
+import { showPath } from '../shared/quote-word.js';
 import { cleanFrame, cleanLine } from './clean-line.js';
 import { describeCause, describeWorktree, nameCall, wordOf } from './describe-event.js';
 import { describeReset } from './describe-reset.js';
@@ -36,7 +37,7 @@ export function summarizeRun(
     headlineOf(finished, paint),
     row(
       'run',
-      `${finished.runId}${started ? ` (${cleanLine(started.workflow)}, backend ${started.backend || 'none'})` : ''}`,
+      `${finished.runId}${started ? ` (${cleanLine(started.workflow)}, backend ${cleanLine(started.backend) || 'none'})` : ''}`,
     ),
     ...(started?.resumedFrom
       ? [
@@ -159,14 +160,15 @@ const describeMadeUp = (reused: number): string =>
     ? 'made up: no agent gave them, and only a run on mock reuses them'
     : 'made up, but for reused ones that an agent had given; only a run on mock reuses made-up ones';
 
-function placeOf(finished: FinishedEvent, resultPlace: string | undefined): string {
+function placeOf(finished: FinishedEvent, given: string | undefined): string {
+  const resultPlace = given && showPath(given);
   const { status, folder, hasResult, error } = finished;
   if (error?.code === 'WF_OWNER_LOST') return 'none; the outcome will be that of the run that has taken over';
   if (finished.stateWritten === false) {
     const place = status === 'completed' && hasResult !== false ? resultPlace : undefined;
     return `${place ?? 'none'}; state.json could not be written`;
   }
-  const state = join(folder, 'state.json');
+  const state = showPath(join(folder, 'state.json'));
   if (status !== 'completed') return `none; the outcome is in ${state}`;
   if (error?.code === 'WF_OUTPUT') return state;
   if (hasResult === false) return `none, the script returned nothing; the outcome is in ${state}`;

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, relative, resolve } from 'node:path';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
 import { messageOf, systemCode, WfError } from '../../shared/errors.js';
+import { showPath } from '../../shared/quote-word.js';
 import { checkExpectations, type Expectations, refuse } from './expectations.js';
 
 export interface ExpectationFile {
@@ -71,18 +72,17 @@ async function editYaml(text: string, edits: Edits): Promise<string> {
 }
 
 function findBeside(script: string, mayBeMissing: boolean): string {
+  const name = (path: string): string => showPath(basename(path));
   const stem = script.replace(/\.[^./]+$/, '');
   const [json, yaml] = [`${stem}.test.json`, `${stem}.test.yaml`] as const;
   const found = [json, yaml].filter((path) => existsSync(path));
   if (found.length === 2) {
-    throw new WfError('WF_TEST_FILE', `${basename(json)} and ${basename(yaml)} both stand beside the script.`, {
+    throw new WfError('WF_TEST_FILE', `${name(json)} and ${name(yaml)} both stand beside the script.`, {
       remedy: 'Remove one of them, or name one with --expect.',
     });
   }
   if (found.length === 0 && !mayBeMissing)
-    throw missing(
-      `There are no expectations: neither ${basename(json)} nor ${basename(yaml)} stands beside ${basename(script)}.`,
-    );
+    throw missing(`There are no expectations: neither ${name(json)} nor ${name(yaml)} stands beside ${name(script)}.`);
   return found[0] ?? json;
 }
 

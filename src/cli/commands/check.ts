@@ -1,4 +1,6 @@
 import { checkWorkflowFile, type ScriptFault } from '../../index.js';
+import { oneLine } from '../../shared/one-line.js';
+import { showPath } from '../../shared/quote-word.js';
 
 /** `wf check`: exit 2 when a run would refuse one of the scripts. */
 export async function check(scripts: string[], flags: { json?: boolean }): Promise<number> {
@@ -9,10 +11,10 @@ export async function check(scripts: string[], flags: { json?: boolean }): Promi
   else {
     for (const fault of faults) {
       process.stdout.write(
-        `${fault.file}:${fault.line}:${fault.column}: ${fault.severity} ${fault.code}: ${fault.message}\n`,
+        `${showPath(fault.file)}:${fault.line}:${fault.column}: ${fault.severity} ${fault.code}: ${oneLine(fault.message)}\n`,
       );
       if (fault.frame !== undefined) process.stdout.write(`${fault.frame.trimEnd()}\n`);
-      if (fault.remedy !== undefined) process.stdout.write(`  → ${fault.remedy}\n`);
+      if (fault.remedy !== undefined) process.stdout.write(`  → ${oneLine(fault.remedy)}\n`);
       if (process.env.GITHUB_ACTIONS === 'true') process.stdout.write(annotate(fault));
     }
     if (faults.length === 0)

@@ -1,6 +1,7 @@
 import { listRuns, type RunSummary } from '../../index.js';
 import { areTokensTold, formatDuration, formatTokens, formatUsd } from '../../report/format.js';
 import { cleanLine } from '../../report/clean-line.js';
+import { oneLine } from '../../shared/one-line.js';
 import { RUN_STATUSES } from '../../shared/outcome.js';
 import { readChoice, readCount } from '../../shared/read-values.js';
 
@@ -16,7 +17,7 @@ interface LsFlags {
 export async function list(flags: LsFlags): Promise<number> {
   const limit = readCount('--limit', flags.limit);
   const status = readChoice('--status', flags.status, RUN_STATUSES);
-  const all = listRuns({ runsDir: flags.runsDir }, (message) => process.stderr.write(`wf: ${message}\n`));
+  const all = listRuns({ runsDir: flags.runsDir }, (message) => process.stderr.write(`wf: ${oneLine(message)}\n`));
   const runs = all.filter((run) => status === undefined || run.status === status).slice(0, limit ?? all.length);
   if (flags.json) process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`);
   else if (flags.quiet) for (const run of runs) process.stdout.write(`${run.runId}\n`);

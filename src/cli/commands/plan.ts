@@ -1,6 +1,7 @@
 import { planResume } from '../../index.js';
 import { cleanLine } from '../../report/clean-line.js';
 import { formatSavedTokens, formatUsd } from '../../report/format.js';
+import { oneLine } from '../../shared/one-line.js';
 import { leaveOnSignals } from '../handle-signals.js';
 import { type RunFlags, readRunOptions } from '../run-options.js';
 
@@ -12,7 +13,7 @@ export async function plan(
   // It may look for a backend, as a run would: programs that are asked have sessions of their own.
   leaveOnSignals();
   const { notices, ...found } = await planResume(readRunOptions(script, flags));
-  for (const notice of notices) process.stderr.write(`wf: ${notice}\n`);
+  for (const notice of notices) process.stderr.write(`wf: ${oneLine(notice)}\n`);
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
     return 0;

@@ -1,4 +1,6 @@
 import { pruneOldRuns } from '../../index.js';
+import { cleanLine } from '../../report/clean-line.js';
+import { oneLine } from '../../shared/one-line.js';
 import { readCount } from '../../shared/read-values.js';
 
 export async function prune(flags: {
@@ -14,12 +16,12 @@ export async function prune(flags: {
     const word = flags.dryRun ? 'would remove' : 'removed';
     for (const run of report.removed) {
       process.stdout.write(
-        `${word} ${run.runId} (${run.workflow})${run.resumable ? ', which could have been resumed' : ''}\n`,
+        `${word} ${run.runId} (${cleanLine(run.workflow)})${run.resumable ? ', which could have been resumed' : ''}\n`,
       );
     }
     const stay = flags.dryRun ? 'would stay' : report.kept === 1 ? 'stays' : 'stay';
     process.stdout.write(`${word} ${report.removed.length}; ${report.kept} ${stay}.\n`);
   }
-  for (const warning of report.warnings) process.stderr.write(`wf: ${warning}\n`);
+  for (const warning of report.warnings) process.stderr.write(`wf: ${oneLine(warning)}\n`);
   return 0;
 }

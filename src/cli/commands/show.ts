@@ -1,8 +1,10 @@
 import { type CallDetail, findCall, type RunView, readRun } from '../../index.js';
-import { cleanLine } from '../../report/clean-line.js';
+import { cleanFrame, cleanLine } from '../../report/clean-line.js';
 import { describeWorktree } from '../../report/describe-event.js';
 import { describeReset } from '../../report/describe-reset.js';
 import { formatDuration, formatTokensOf, formatUsd } from '../../report/format.js';
+import { oneLine } from '../../shared/one-line.js';
+import { showPath } from '../../shared/quote-word.js';
 
 /** `wf show`: what is recorded of a run, and no more than that. */
 export async function show(
@@ -17,7 +19,7 @@ export async function show(
   return 0;
 }
 
-const row = (name: string, text: string): string => `${name.padEnd(10)} ${text}\n`;
+const row = (name: string, text: string): string => `${name.padEnd(10)} ${oneLine(text)}\n`;
 
 function describeRun(run: RunView): string {
   let text = row('run', run.runId) + row('workflow', cleanLine(run.workflow)) + row('status', statusText(run));
@@ -28,7 +30,7 @@ function describeRun(run: RunView): string {
   if (run.endedAt !== null)
     text += row('ended', `${run.endedAt} (${formatDuration(Date.parse(run.endedAt) - Date.parse(run.startedAt))})`);
   text += row('backend', `${run.backend || 'none'}${run.madeUp ? ' (answers are made up)' : ''}`);
-  text += row('folder', run.folder);
+  text += row('folder', showPath(run.folder));
   text += row('tokens', `${formatTokensOf(run.usage)}, cost ${formatUsd(run.usage.usd)}`);
   if (run.verdicts !== undefined) {
     const { execution, acceptance, postProcessing, delivery } = run.verdicts;
@@ -39,8 +41,11 @@ function describeRun(run: RunView): string {
   }
   if (run.error !== undefined) {
     const { file, line, column, code, message, frame } = run.error;
-    text += row('error', `${code}: ${cleanLine(message)}${file === undefined ? '' : ` (${file}:${line}:${column})`}`);
-    if (frame !== undefined) text += `${frame.trimEnd()}\n`;
+    text += row(
+      'error',
+      `${code}: ${cleanLine(message)}${file === undefined ? '' : ` (${showPath(file)}:${line}:${column})`}`,
+    );
+    if (frame !== undefined) text += `${cleanFrame(frame).join('\n').trimEnd()}\n`;
     const reset = describeReset(run.error);
     if (reset !== undefined) text += row('until', reset);
   }
@@ -152,6 +157,7 @@ function describeCall(call: CallDetail): string {
 
 const indent = (text: string): string =>
   `${text
-    .split('\n')
-    .map((line) => `  ${line}`)
+    .split(/\r?\n/)
+    // For the eye: `--json` gives it as it is.
+    .map((line) => `  ${oneLine(line, '\t')}`)
     .join('\n')}\n`;

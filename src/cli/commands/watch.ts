@@ -3,6 +3,7 @@ import { cleanLine } from '../../report/clean-line.js';
 import { loadPaint } from '../../report/paint.js';
 import { createPlainReporter } from '../../report/plain.js';
 import { systemReportClock } from '../../report/report-clock.js';
+import { oneLine } from '../../shared/one-line.js';
 import { resumeCommandOf } from '../../shared/resume-command.js';
 import { useColors } from '../use-colors.js';
 import { printToStdout } from '../print-lines.js';
@@ -25,7 +26,7 @@ export async function watch(id: string, flags: { json?: boolean; runsDir?: strin
         ? `To go on: ${resumeCommandOf(end.runId, flags.runsDir)}`
         : `No resume can go on from it: ${cleanLine(end.noResume, 500)}`;
     process.stderr.write(
-      `wf: run ${end.runId} is ${end.status}: no end is recorded, and ${end.reason}.\n  → ${next}\n`,
+      `wf: run ${end.runId} is ${end.status}: no end is recorded, and ${oneLine(end.reason)}.\n  → ${next}\n`,
     );
   }
   return end.exitCode;
