@@ -2,15 +2,27 @@ import type * as ast from 'acorn';
 import { full } from 'acorn-walk';
 import { memberName } from '../find-refused-forms.js';
 import { type CheckContext, startedBy, startsWork } from './context.js';
+import { handsOver } from './hands-over.js';
 
 /** Work that is started and whose end nobody waits for: it is cancelled when the body returns. */
-export function checkAwaits({ program, names, report }: CheckContext): void {
+export function checkAwaits(context: CheckContext): void {
+  const { program, names, report } = context;
+  const isLoose = (node: ast.Expression): string | undefined => {
+    const started = startedBy(node, names);
+    return started === undefined || handsOver(node, context) ? undefined : started;
+  };
+  const kept: { name: string; init: ast.Expression; started: string }[] = [];
+  const timesNamed = new Map<string, number>();
   full(program, (node) => {
+    if (node.type === 'Identifier') timesNamed.set(node.name, (timesNamed.get(node.name) ?? 0) + 1);
+    if (node.type === 'VariableDeclarator' && node.id.type === 'Identifier' && node.init) {
+      const started = isLoose(node.init);
+      if (started) kept.push({ name: node.id.name, init: node.init, started });
+    }
     if (node.type !== 'ExpressionStatement') return;
     const { expression } = node;
-    const started = startedBy(expression, names);
+    const started = isLoose(expression);
     if (started) {
-      if (handsOver(expression)) return;
       report(expression, {
         code: 'WF_CHECK_UNAWAITED',
         severity: 'warning',
@@ -26,13 +38,15 @@ export function checkAwaits({ program, names, report }: CheckContext): void {
       });
     }
   });
-}
-
-/** `agent(…).then(resolve)`: whoever waits for what `resolve` settles waits for the agent. */
-function handsOver(node: ast.Expression | ast.Super): boolean {
-  if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return false;
-  const isThen = memberName(node.callee) === 'then' && node.arguments[0]?.type === 'Identifier';
-  return isThen || handsOver(node.callee.object);
+  for (const { name, init, started } of kept) {
+    if (timesNamed.get(name) !== 1) continue;
+    report(init, {
+      code: 'WF_CHECK_UNAWAITED',
+      severity: 'warning',
+      message: `Nobody waits for this ${started}(): \`${name}\` is not used, and it is cancelled when the workflow returns.`,
+      remedy: `Write \`await\` before it, or await \`${name}\` later.`,
+    });
+  }
 }
 
 function isAsyncForEach(node: ast.Expression): node is ast.CallExpression {

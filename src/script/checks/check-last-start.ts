@@ -1,17 +1,18 @@
 import type * as ast from 'acorn';
 import { base, recursive } from 'acorn-walk';
 import { memberName } from '../find-refused-forms.js';
-import { type CheckContext, startsWork } from './context.js';
+import { type CheckContext, functionNamed, isFunction, startsWork } from './context.js';
 
 /**
  * `main()` at the end of a script, as programs elsewhere begin: nothing waits for it, so the workflow returns while its
  * first agent is still queued. Only where nothing behind it waits; work that is started and awaited in another way is fine.
  */
-export function checkLastStart({ program, names, report }: CheckContext): void {
+export function checkLastStart(context: CheckContext): void {
+  const { program, names, report } = context;
   for (const [index, statement] of program.body.entries()) {
     if (statement.type !== 'ExpressionStatement') continue;
     const call = withoutHandlers(statement.expression);
-    const started = call && functionOf(call, program, names);
+    const started = call && functionOf(call, context);
     if (!started?.async || waits(program.body.slice(index + 1))) continue;
     // What it calls may be what asks agents.
     if (!startsWork(started, names) && !waits([started.body])) continue;
@@ -33,21 +34,10 @@ function withoutHandlers(node: ast.Expression | ast.Super): ast.CallExpression |
   return ['then', 'catch', 'finally'].includes(memberName(callee) ?? '') ? withoutHandlers(callee.object) : undefined;
 }
 
-function functionOf(
-  { callee }: ast.CallExpression,
-  program: ast.Program,
-  names: CheckContext['names'],
-): ast.Function | undefined {
-  if (callee.type !== 'Identifier') return isFunction(callee) ? callee : undefined;
-  const constant = names.constantOf(callee);
-  if (constant) return isFunction(constant) ? constant : undefined;
-  return program.body.find(
-    (node): node is ast.FunctionDeclaration => node.type === 'FunctionDeclaration' && node.id.name === callee.name,
-  );
+function functionOf({ callee }: ast.CallExpression, context: CheckContext): ast.Function | undefined {
+  if (callee.type === 'Identifier') return functionNamed(callee, context);
+  return isFunction(callee) ? callee : undefined;
 }
-
-const isFunction = (node: ast.AnyNode): node is ast.ArrowFunctionExpression | ast.FunctionExpression =>
-  node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression';
 
 /** Values that are no promise, whatever they hold. */
 const PLAIN: readonly string[] = ['Literal', 'TemplateLiteral', 'ObjectExpression', 'ArrayExpression'];

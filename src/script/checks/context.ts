@@ -57,6 +57,22 @@ export function resolveConstant<Node extends ast.AnyNode>(node: Node, names: Res
   return node.type === 'Identifier' ? (names.constantOf(node) ?? node) : node;
 }
 
+export const isFunction = (node: ast.AnyNode): node is ast.ArrowFunctionExpression | ast.FunctionExpression =>
+  node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression';
+
+/** The function of the script that a name stands for, where that is plain to see. */
+export function functionNamed(
+  node: ast.Identifier,
+  { program, names }: Pick<CheckContext, 'program' | 'names'>,
+): ast.Function | undefined {
+  if (names.isFree(node)) return undefined;
+  const constant = names.constantOf(node);
+  if (constant) return isFunction(constant) ? constant : undefined;
+  return program.body.find(
+    (other): other is ast.FunctionDeclaration => other.type === 'FunctionDeclaration' && other.id.name === node.name,
+  );
+}
+
 /** The text of a literal, or of a `const` that holds one. */
 export function textOf(node: ast.AnyNode, names: ResolvedNames): string | undefined {
   const at = resolveConstant(node, names);
