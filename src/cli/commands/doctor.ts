@@ -17,13 +17,39 @@ export async function doctor(flags: { fix?: boolean; json?: boolean; runsDir?: s
 function describe({ findings }: DoctorReport): string {
   let text = '';
   let title = '';
-  for (const finding of findings) {
-    if (finding.title !== title) text += `${finding.title}\n`;
-    title = finding.title;
-    text += describeFinding(finding);
+  for (const alike of groupAlike(findings)) {
+    const [first] = alike;
+    if (first === undefined) continue;
+    if (first.title !== title) text += `${first.title}\n`;
+    title = first.title;
+    const shown = alike.length > MOST_ALIKE ? alike.slice(0, SHOWN_ALIKE) : alike;
+    for (const finding of shown) text += describeFinding(finding);
+    const more = alike.length - shown.length;
+    if (more > 0) text += `  ${first.status.padEnd(5)} ${more} more like these; --json lists them all.\n`;
   }
   return `${text}\n${summarise(findings)}\n`;
 }
+
+/** So many notes that differ in nothing but their path would push everything else off the screen. */
+const MOST_ALIKE = 5;
+const SHOWN_ALIKE = 3;
+
+/** Notes of one check in a row to which the same is said are one group; whatever a person should look at stands alone. */
+function groupAlike(findings: readonly DoctorFinding[]): DoctorFinding[][] {
+  const groups: DoctorFinding[][] = [];
+  for (const finding of findings) {
+    const group = groups.at(-1);
+    const last = group?.[0];
+    if (group !== undefined && last !== undefined && isNoteLike(last, finding)) group.push(finding);
+    else groups.push([finding]);
+  }
+  return groups;
+}
+
+const isNoteLike = (a: DoctorFinding, b: DoctorFinding): boolean =>
+  a.status === 'note' &&
+  b.status === 'note' &&
+  (['check', 'remedy', 'fixed', 'fixError'] as const).every((field) => a[field] === b[field]);
 
 function describeFinding({ status, message, remedy, fixed, fixError }: DoctorFinding): string {
   let text = `  ${status.padEnd(5)} ${cleanLine(message)}\n`;
