@@ -70,6 +70,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
     runId,
     source: source?.record.runId ?? null,
     owner: describeOwner(startedAt),
+    runsDir: given.runsDir,
     isOwnerAlive: isClaimAlive(places.readFolders),
     wait: async (ms) => {
       await delay(ms);
@@ -80,7 +81,7 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
   let sourceJournal: SourceJournal | undefined;
   let folder: string | undefined;
   try {
-    if (source !== undefined && !given.fork) refuseLiveSource(source.folder, clock.now());
+    if (source !== undefined && !given.fork) refuseLiveSource(source.folder, clock.now(), given.runsDir);
     if (source !== undefined) await waitForGuard(readRunRecord(source.folder), given.startSignal);
     // Nothing is awaited from here on: who has not given up by now has a run.
     refuseGivenUp(given.startSignal);
@@ -118,9 +119,9 @@ async function start(given: RunWorkflowOptions, sandbox: SandboxLink): Promise<R
 }
 
 /** A copy of a folder comes without its claims, and claims may have been removed: its own record names the owner, too. */
-function refuseLiveSource(folder: string, now: number): void {
+function refuseLiveSource(folder: string, now: number, runsDir: string | undefined): void {
   const { runId, status, owner } = observeRun(folder, now).summary;
-  if (status === 'running' && owner !== null) throw busyError({ runId, owner });
+  if (status === 'running' && owner !== null) throw busyError({ runId, owner }, runsDir);
 }
 
 /** Two runs of one script work on the same files; nobody should start the second one for not having seen the first. */

@@ -10,6 +10,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, wri
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemCode, WfError } from '../shared/errors.js';
+import { runsDirFlag } from '../shared/resume-command.js';
 import {
   CLAIM_VERSION,
   type Claim,
@@ -55,6 +56,8 @@ export interface ClaimRequest {
   /** The run that is gone on from; from now on it is not pruned. */
   source?: string | null;
   owner: OwnerRecord;
+  /** The runs folder as it was asked for, for commands that are to find the run of a rival. */
+  runsDir?: string | undefined;
   /** Default: `isClaimAlive([runsFolder])`. */
   isOwnerAlive?: (claim: Claim) => boolean;
   now?: () => number;
@@ -81,7 +84,7 @@ export async function claimLineage(request: ClaimRequest): Promise<HeldClaim> {
       const latest = readLatestClaim(folder);
       if (latest !== undefined && !latest.released) {
         if (latest.claim === null && (await isWorthWaiting(latest.n))) continue;
-        if (latest.claim !== null && isAlive(latest.claim)) throw busyError(latest.claim);
+        if (latest.claim !== null && isAlive(latest.claim)) throw busyError(latest.claim, request.runsDir);
       }
       const n = (latest?.n ?? 0) + 1;
       if (!createClaim(folder, n, record)) continue;
@@ -184,16 +187,23 @@ function noticeOf(latest: ClaimFile | undefined): string | null {
   return `Run ${runId} held this lineage; its process ${owner.pid} on ${owner.host} is gone.`;
 }
 
-/** A live run keeps every other from its lineage. */
-export function busyError({
-  runId,
-  owner,
-}: Pick<Claim, 'runId'> & { owner: Pick<OwnerRecord, 'pid' | 'host'> }): WfError {
+/**
+ * A live run keeps every other from its lineage.
+ *
+ * @param runsDir as it was asked for
+ */
+export function busyError(
+  { runId, owner }: Pick<Claim, 'runId'> & { owner: Pick<OwnerRecord, 'pid' | 'host'> },
+  runsDir?: string,
+): WfError {
+  const run = `${runId}${runsDirFlag(runsDir)}`;
   return new WfError(
     'WF_RUN_BUSY',
     `Run ${runId} holds this lineage: process ${owner.pid} on ${owner.host} is alive.`,
     {
-      remedy: `Wait for it, end it with \`kill -INT ${owner.pid}\` on its host, or start a lineage of its own with --fork.`,
+      remedy:
+        `Wait for it (\`wf watch ${run}\`), end it on its host (\`wf stop ${run}\`), ` +
+        'or start a lineage of its own with --fork.',
     },
   );
 }

@@ -2,10 +2,11 @@ import { quoteWord } from './quote-word.js';
 
 /** The command that goes on from a run, to be copied into a shell as it is. */
 export const resumeCommandOf = (runId: string, runsDir?: string, script?: string): string =>
-  `wf run ${script === undefined ? '' : `${quoteWord(script)} `}--resume-from ${runId}${
-    // It must find the run where it lies.
-    runsDir === undefined ? '' : ` --runs-dir ${quoteWord(runsDir)}`
-  }`;
+  `wf run ${script === undefined ? '' : `${quoteWord(script)} `}--resume-from ${runId}${runsDirFlag(runsDir)}`;
+
+/** Behind the id of a run in a command: it must find the run where it lies. */
+export const runsDirFlag = (runsDir: string | undefined): string =>
+  runsDir === undefined ? '' : ` --runs-dir ${quoteWord(runsDir)}`;
 
 const SCRIPT_FAULTS = new Set([
   'WF_SCRIPT_THREW',
