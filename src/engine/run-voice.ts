@@ -1,6 +1,6 @@
 /** Words for what happens in a run: the engine says what it does here, and listeners hear it with its time. */
 import { AGENT_OPTIONS } from '../shared/agent-options.js';
-import { nearestWord } from '../shared/nearest-word.js';
+import { nearestOrBegun } from '../shared/nearest-word.js';
 import { type Clock, isoTime } from '../shared/clock.js';
 import type { CallUsage, ErrorRecord, KeptWorktree } from '../shared/outcome.js';
 import type { LiveCall } from './engine-options.js';
@@ -86,7 +86,7 @@ export function createRunVoice(clock: Clock, listener: EventListener): RunVoice 
 /** What a warning of the sandbox means in words. */
 export function wordScriptWarning(code: string, text: string): string {
   if (code !== 'WF_UNKNOWN_OPTION') return text;
-  const meant = nearestWord(text, AGENT_OPTIONS);
+  const meant = nearestOrBegun(text, AGENT_OPTIONS);
   const hint = meant === undefined ? '' : ` Did you mean ${JSON.stringify(meant)}?`;
   return `agent(): unknown option ${JSON.stringify(text)} is ignored.${hint}`;
 }

@@ -35,3 +35,19 @@ function editDistance(a: string, b: string): number {
   }
   return above[b.length] as number;
 }
+
+/** Shorter beginnings say too little of what was meant. */
+const LEAST_BEGINNING = 4;
+
+/**
+ * The same, else the only known word that begins as the unknown one does, its last letter aside.
+ *
+ * @example nearestOrBegun('retry', ['retries', 'tools']) // 'retries'
+ */
+export function nearestOrBegun(word: string, known: readonly string[]): string | undefined {
+  const nearest = nearestWord(word, known);
+  const beginning = word.slice(0, Math.max(LEAST_BEGINNING, word.length - 1)).toLowerCase();
+  if (nearest !== undefined || beginning.length < LEAST_BEGINNING) return nearest;
+  const [first, ...others] = known.filter((candidate) => candidate.toLowerCase().startsWith(beginning));
+  return others.length === 0 ? first : undefined;
+}

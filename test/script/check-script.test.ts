@@ -334,7 +334,7 @@ describe('options, types, names', () => {
   });
   test('every known option is known', () =>
     quiet(
-      "await agent('x', { label: '', phase: '', schema: null, model: '', effort: 'xhigh', isolation: 'worktree', agentType: '', stallMs: 1, disallowedTools: [], bashCommandClamp: [], timeoutMs: 1, retries: 1, cwd: '', tools: [], cache: true, salt: '', deps: [], backend: '' })",
+      "await agent('x', { label: '', phase: '', schema: null, model: 'm', effort: 'xhigh', isolation: 'worktree', agentType: 't', stallMs: 1, disallowedTools: [], bashCommandClamp: [], timeoutMs: 1, retries: 1, cwd: '.', tools: [], cache: true, salt: '', deps: [], backend: 'b' })",
     ));
   test('options that are no object', async () => {
     expect(await check("await agent('x', ⟦'label'⟧)")).toMatchObject([{ code: 'WF_CHECK_OPTION', severity: 'error' }]);

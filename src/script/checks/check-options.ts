@@ -1,8 +1,9 @@
 import type * as ast from 'acorn';
 import { full } from 'acorn-walk';
-import { AGENT_OPTIONS, EFFORTS } from '../../shared/agent-options.js';
-import { nearestWord } from '../../shared/nearest-word.js';
-import { describeNode } from '../read-literal.js';
+import { AGENT_OPTIONS } from '../../shared/agent-options.js';
+import { nearestOrBegun, nearestWord } from '../../shared/nearest-word.js';
+import { faultOfOption } from '../../shared/option-values.js';
+import { describeNode, type LiteralProblem, readLiteral } from '../read-literal.js';
 import { type CheckContext, calledName, readOptions, resolveConstant, textOf } from './context.js';
 
 /** Prompts, options and names in calls of `agent()`, `workflow()` and `budget`, as far as they are literal. */
@@ -77,7 +78,7 @@ function checkOption(key: string, member: ast.Property, context: CheckContext): 
     return;
   }
   if (!(AGENT_OPTIONS as readonly string[]).includes(key)) {
-    const nearest = nearestWord(key, AGENT_OPTIONS);
+    const nearest = nearestOrBegun(key, AGENT_OPTIONS);
     report(member, {
       code: 'WF_CHECK_OPTION',
       severity: 'warning',
@@ -86,26 +87,10 @@ function checkOption(key: string, member: ast.Property, context: CheckContext): 
     });
     return;
   }
+  checkValue(key, member, context);
   const text = textOf(member.value, names);
-  if (text === undefined) return;
-  if (key === 'effort' && !(EFFORTS as readonly string[]).includes(text)) {
-    report(member.value, {
-      code: 'WF_CHECK_OPTION',
-      severity: 'error',
-      message: `Unknown effort ${JSON.stringify(text)}: the call would be refused.`,
-      remedy: `Write one of ${EFFORTS.join(', ')}.`,
-    });
-  }
-  if (key === 'isolation' && text !== 'worktree') {
-    report(member.value, {
-      code: 'WF_CHECK_ISOLATION',
-      severity: 'error',
-      message: `Unknown isolation ${JSON.stringify(text)}: the call would be refused.`,
-      remedy: "Write `isolation: 'worktree'`, or leave it out.",
-    });
-  }
   // `plugin:name` is the backend's own business.
-  if (key === 'agentType' && agentTypes && !text.includes(':') && !agentTypes.includes(text)) {
+  if (key === 'agentType' && text && agentTypes && !text.includes(':') && !agentTypes.includes(text)) {
     const nearest = nearestWord(text, agentTypes);
     report(member.value, {
       code: 'WF_CHECK_AGENT_TYPE',
@@ -114,6 +99,22 @@ function checkOption(key: string, member: ast.Property, context: CheckContext): 
       remedy: nearest ? `Did you mean \`${nearest}\`?` : 'Add its definition to .claude/agents.',
     });
   }
+}
+
+/** A literal that the call would be refused for. */
+function checkValue(key: string, member: ast.Property, { names, report }: CheckContext): void {
+  // The check of schemas says more of one.
+  if (key === 'schema') return;
+  const problems: LiteralProblem[] = [];
+  const value = readLiteral(resolveConstant(member.value, names) as ast.Expression, key, problems);
+  const fault = problems.length === 0 ? faultOfOption(key, value) : undefined;
+  if (fault === undefined) return;
+  report(member.value, {
+    code: key === 'isolation' ? 'WF_CHECK_ISOLATION' : 'WF_CHECK_OPTION',
+    severity: 'error',
+    message: `The option \`${key}\` ${fault}: the call would be refused.`,
+    remedy: key === 'isolation' ? "Write `isolation: 'worktree'`, or leave it out." : 'Correct it, or leave it out.',
+  });
 }
 
 function checkWorkflowName(call: ast.CallExpression, { names, report, workflows }: CheckContext): void {

@@ -3,7 +3,7 @@ import { full } from 'acorn-walk';
 import { nearestWord } from '../../shared/nearest-word.js';
 import { keyOf } from '../read-literal.js';
 import { exportsMeta } from '../read-meta.js';
-import { type CheckContext, calledName, readOptions, textOf } from './context.js';
+import { type CheckContext, calledName, readOptions, resolveConstant, textOf } from './context.js';
 
 /**
  * Titles in `meta.phases` that nothing uses, and phases that `meta.phases` does not name. Only where every phase name of
@@ -11,6 +11,7 @@ import { type CheckContext, calledName, readOptions, textOf } from './context.js
  */
 export function checkPhases(context: CheckContext): void {
   const { program, names, meta, report } = context;
+  checkPhaseWork(context);
   if (!meta || meta.phases.length === 0) return;
   const used = findPhaseNames(program, names);
   if (!used) return;
@@ -41,6 +42,23 @@ export function checkPhases(context: CheckContext): void {
     });
   }
 }
+
+/** `phase('Find', async () => …)` as other tools have it: what the function would start never runs, and nobody says so. */
+function checkPhaseWork({ program, names, report }: CheckContext): void {
+  full(program, (node) => {
+    if (node.type !== 'CallExpression' || calledName(node, names) !== 'phase') return;
+    const work = node.arguments.slice(1).find((argument) => FUNCTIONS.has(resolveConstant(argument, names).type));
+    if (work === undefined) return;
+    report(work, {
+      code: 'WF_CHECK_PHASE',
+      severity: 'warning',
+      message: 'phase() takes a title alone: this function is never called.',
+      remedy: 'Write `phase(…)` as a statement of its own, and the work below it.',
+    });
+  });
+}
+
+const FUNCTIONS = new Set(['ArrowFunctionExpression', 'FunctionExpression']);
 
 /** Every phase name of the script, or `undefined` when one is made at run time. */
 function findPhaseNames(
