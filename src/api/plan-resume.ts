@@ -48,7 +48,8 @@ export interface ResumePlan {
 export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan> {
   if (given.resumeFrom === undefined) {
     throw new WfError('WF_USAGE', 'A plan needs a run to go on from.', {
-      remedy: 'wf plan --resume-from <uuid> [script]',
+      remedy:
+        'wf plan --resume-from <uuid> [script]; what a script that never ran would ask: wf run <script> --dry-run, which spends nothing.',
     });
   }
   const sandbox = startSandbox(findSandboxLaunch(given.env ?? process.env));

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { VERSION } from '../shared/version.js';
 import { examples } from './examples.js';
+import { withMeaning } from './meant-words.js';
 import { defineControl } from './commands/control-verbs.js';
 import { defineRun, VERBOSE } from './commands/run-flags.js';
 import { describeErrorEvent, printErrorJson, showError } from './show-error.js';
@@ -13,9 +14,10 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   let exitCode = 0;
   const isForMachine = stderrOwnerOf(words) !== undefined;
   watchOutput(isForMachine);
-  const program = buildProgram((code) => {
+  const setExit = (code: number): void => {
     exitCode = code;
-  }, isForMachine);
+  };
+  const program = buildProgram(setExit, isForMachine, words[0]);
   try {
     await program.parseAsync(unknownVerb(program, words) ?? [...words], { from: 'user' });
     return exitCode;
@@ -44,8 +46,11 @@ function unknownVerb(program: Command, [first, second]: readonly string[]): stri
 }
 
 const usageError = (error: CommanderError, words: readonly string[]): WfError =>
-  new WfError('WF_USAGE', error.message.replace(/^error: /, ''), {
-    ...(words[0] === 'run' ? { remedy: 'wf run -h says what it takes.' } : {}),
+  new WfError('WF_USAGE', withMeaning(error.message, words[0]).replace(/^error: /, ''), {
+    remedy:
+      words[0] === 'run'
+        ? 'wf run -h says what it takes.'
+        : 'wf -h lists the commands, wf <command> -h says what one takes.',
   });
 
 /** `wf run` has reporters instead, and only its result on stdout; what it plans is told there as by `wf plan`. */
@@ -66,7 +71,7 @@ function watchOutput(isForMachine: boolean): void {
   });
 }
 
-function buildProgram(setExit: (code: number) => void, isForMachine: boolean): Command {
+function buildProgram(setExit: (code: number) => void, isForMachine: boolean, verb: string | undefined): Command {
   const program = new Command('wf')
     .description('Runs agent workflow scripts, and never pays twice for a finished agent.')
     .version(VERSION, '-V, --version', 'print the version')
@@ -75,7 +80,7 @@ function buildProgram(setExit: (code: number) => void, isForMachine: boolean): C
     .showHelpAfterError('  → wf -h lists the commands, wf <command> -h says what one takes.')
     .exitOverride()
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, 'wf: WF_USAGE: ')),
+      outputError: (text, write) => write(withMeaning(text, verb).replace(/^error: /, 'wf: WF_USAGE: ')),
       ...(isForMachine ? { writeErr: () => {} } : {}),
     });
   program.addHelpText(

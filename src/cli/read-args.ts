@@ -1,6 +1,7 @@
 /** The workflow's args from the command line: parsed exactly once. */
-import { readFileSync } from 'node:fs';
-import { messageOf, WfError } from '../shared/errors.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { messageOf, systemCode, WfError } from '../shared/errors.js';
+import { quoteWord } from '../shared/quote-word.js';
 
 export interface ArgsFlags {
   args?: string;
@@ -24,7 +25,7 @@ export function readArgs(flags: ArgsFlags): { value: unknown } | undefined {
     throw new WfError('WF_ARGS', `${given.join(' and ')} cannot be given together.`, {
       remedy: 'Give the args in one way.',
     });
-  if (flags.args !== undefined) return { value: parseJson('--args', flags.args) };
+  if (flags.args !== undefined) return { value: parseJson('--args', flags.args, remedyForArgs(flags.args)) };
   if (flags.argsFile !== undefined)
     return { value: parseJson(`--args-file ${flags.argsFile}`, readText(flags.argsFile)) };
   if (flags.argsText !== undefined) return { value: flags.argsText };
@@ -32,21 +33,40 @@ export function readArgs(flags: ArgsFlags): { value: unknown } | undefined {
   return undefined;
 }
 
-function parseJson(what: string, text: string): unknown {
+function parseJson(what: string, text: string, remedy = NO_JSON): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
     throw new WfError('WF_ARGS', `${what} is no JSON: ${messageOf(error)}.`, {
-      remedy: 'Plain text goes into --args-text, a file into --args-file, single values into --arg name=text.',
+      remedy: remedyForJson(text) ?? remedy,
     });
   }
+}
+
+const NO_JSON = 'Plain text goes into --args-text, a file into --args-file, single values into --arg name=text.';
+
+/** Where the text names a file, as other tools take it, that one was meant. */
+function remedyForArgs(text: string): string {
+  const file = text.replace(/^@/, '');
+  return file !== '' && existsSync(file) ? `To read the file: --args-file ${quoteWord(file)}` : NO_JSON;
+}
+
+/** What people write into JSON out of habit, looked for outside of its texts. */
+function remedyForJson(text: string): string | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  const bare = text.replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  if (/\/[/*]/.test(bare)) return 'JSON takes no comments.';
+  if (/'|[{,]\s*[\p{ID_Start}$_][\p{ID_Continue}$]*\s*:/u.test(bare))
+    return 'Names and texts stand in double quotes: \'{ "name": "text" }\'.';
+  return /,\s*[\]}]/.test(bare) ? 'No comma stands before a closing bracket.' : undefined;
 }
 
 function readText(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (error) {
-    throw new WfError('WF_ARGS', `The args file ${path} cannot be read: ${messageOf(error)}.`, {
+    const reason = systemCode(error) === 'ENOENT' ? 'there is no such file' : messageOf(error);
+    throw new WfError('WF_ARGS', `The args file ${path} cannot be read: ${reason}.`, {
       remedy: 'Name a file that can be read, or - for stdin.',
     });
   }
@@ -63,7 +83,10 @@ function readPairs(pairs: readonly string[]): Record<string, unknown> {
       });
     }
     const [, name = '', how, text = ''] = match;
-    args.push([name, how === ':=' ? parseJson(`--arg ${name}`, text) : text]);
+    args.push([name, how === ':=' ? parseJson(`--arg ${name}`, text, remedyForValue(name)) : text]);
   }
   return Object.fromEntries(args);
 }
+
+const remedyForValue = (name: string): string =>
+  `Write --arg ${name}=… for text; after := stands JSON, such as 5, true or ["a","b"].`;

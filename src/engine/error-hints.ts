@@ -6,7 +6,7 @@ import type { SandboxError } from './sandbox/frames.js';
 /** @param before the line of the script as far as the place of the error, where it is known */
 export function hintFor({ name, message }: SandboxError, before: string | undefined): string {
   if (name === 'ReferenceError') return missingName(message);
-  if (name === 'TypeError') return unawaited(message) ?? missingArgs(message, before) ?? '';
+  if (name === 'TypeError') return unawaited(message) ?? missingArgs(message, before) ?? noList(message) ?? '';
   if (name === 'SyntaxError' && /JSON/.test(message) && /\bJSON\s*\.\s*$/.test(before ?? ''))
     return '. An agent answers in free words; with the option `schema` its answer is data, checked and parsed.';
   return '';
@@ -38,4 +38,18 @@ function missingArgs(message: string, before = ''): string | undefined {
   const [, member] = /(?<![\w$.])args(?:\s*\.\s*([\w$]+))?\s*\.\s*$/.exec(before) ?? [];
   if (member !== undefined) return `. Pass \`${member}\` in args: \`--arg ${member}:=…\` or \`--args\`.`;
   return /(?<![\w$.])args\s*\.\s*$/.test(before) ? NO_ARGS : undefined;
+}
+
+/** What only lists have, and scripts use most. */
+const OF_LISTS = '(?:map|forEach|filter|flatMap|reduce|some|every|find|sort|join|flat)';
+const ARGS_NO_LIST = new RegExp(`^args(?:\\.([\\w$]+))?\\.${OF_LISTS} is not a function$`);
+
+/** `--arg files=["a"]` is a text that looks like a list. */
+function noList(message: string): string | undefined {
+  const found = ARGS_NO_LIST.exec(message);
+  if (found === null) return undefined;
+  const [, member] = found;
+  return member === undefined
+    ? '. `args` is no list: `--args \'["a","b"]\'` gives one.'
+    : `. \`args.${member}\` is no list: \`--arg ${member}:='["a","b"]'\` gives one, and \`--arg ${member}=…\` always a text.`;
 }
