@@ -11,11 +11,13 @@ export {
   type AgentEvent,
   type AgentRequest,
   type AgentRunContext,
+  type BackendCapabilities,
   BackendError,
   type BackendErrorKind,
   defineBackend,
   type LeftProcess,
   type Permission,
+  type ProbeResult,
 } from './agents/backend.js';
 export { parseCommandLine } from './agents/command/parse-command-line.js';
 export { checkWorkflowFile } from './api/check-workflow.js';

@@ -35,7 +35,7 @@ const LAST_WORDS_MS = 3_000;
  *
  * @param id UUID, or a prefix that only one run has
  * @throws WfError `WF_RUN_ID`, `WF_RUN_UNKNOWN`, `WF_RUN_FOREIGN`
- * @example for await (const { event } of readRunEvents('3f2a', { follow: true })) console.log(event.type)
+ * @example for await (const { event } of readRunEvents('3f2a', { follow: true })) console.log(event?.type)
  */
 export async function* readRunEvents(
   id: string,

@@ -3,7 +3,8 @@ import type { RunRecord } from '../runs/records.js';
 import { isoTime } from '../shared/clock.js';
 import { emptyCounts } from '../shared/outcome.js';
 import { VERSION } from '../shared/version.js';
-import { insideRoot, type PreparedRun } from './prepare-run.js';
+import type { PreparedRun } from './prepare-run.js';
+import { insideRoot } from './start-folder.js';
 import type { RunBackend } from './run-backend.js';
 
 /** `run.json` as it is born: everything that decides what the run does, and who holds it. */

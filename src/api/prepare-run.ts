@@ -1,7 +1,6 @@
 /** Everything that is read and checked before anything is started: after this a run can begin, and nothing was written. */
-import { existsSync, realpathSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { findSecret, type Secrets } from '../agents/mask-secrets.js';
 import { describeBackendChanges, digestBackends } from '../config/backend-changes.js';
 import { describeAliasChanges } from '../config/model-aliases.js';
@@ -16,9 +15,11 @@ import { loadScript, type ScriptLanguage } from '../script/load-script.js';
 import { canonicalJson } from '../shared/canonical-json.js';
 import { WfError } from '../shared/errors.js';
 import { readRegularFile } from '../shared/regular-file.js';
+import { checkGiven } from './check-given.js';
 import { currentFolder } from './current-folder.js';
 import { describeLimitChanges } from './limit-changes.js';
 import { type ResolvedOptions, resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
+import { describeOtherProject, findStartFolder } from './start-folder.js';
 import { readSourceRun, refuseWithoutSource, type SourceRun } from './source-run.js';
 
 export interface Places {
@@ -71,6 +72,7 @@ export function findPlaces(given: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env
 
 /** @throws WfError for everything that keeps the run from starting */
 export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun> {
+  checkGiven(given);
   const places = findPlaces(given);
   if (given.resumeFrom === undefined) refuseWithoutSource(given);
   const source = given.resumeFrom === undefined ? undefined : readSourceRun(given.resumeFrom, places.readFolders);
@@ -100,7 +102,8 @@ export async function prepareRun(given: RunWorkflowOptions): Promise<PreparedRun
     notices: describeMisspeltVariables(places.env, config),
   };
   refuseSecrets(prepared);
-  if (source !== undefined) prepared.notices.push(...findDifferences(prepared, source));
+  if (source !== undefined)
+    prepared.notices.push(...describeOtherProject(places, source), ...findDifferences(prepared, source));
   return prepared;
 }
 
@@ -177,26 +180,6 @@ function differsOnDisk(path: string, stored: string): boolean {
 function showPath(path: string, cwd: string): string {
   const way = relative(cwd, path);
   return way === '' || way.startsWith('..') || isAbsolute(way) ? path : way.split(sep).join('/');
-}
-
-/** Relative to the project root with forward slashes, or null outside of it. */
-export function insideRoot(root: string, path: string | null): string | null {
-  if (path === null) return null;
-  const way = relative(realpathSync(root), path);
-  return way.startsWith('..') || isAbsolute(way) ? null : way.split(sep).join('/');
-}
-
-function findStartFolder(places: Places, source: SourceRun | undefined): string {
-  if (source === undefined) return places.cwd;
-  const folder = join(places.root, source.record.startFolder);
-  if (existsSync(folder)) return folder;
-  throw new WfError(
-    'WF_FOLDER_MISSING',
-    `Run ${source.record.runId} was started in ${source.record.startFolder}, which is no longer there.`,
-    {
-      remedy: `Make the folder ${folder} again: its agents work there.`,
-    },
-  );
 }
 
 function findDifferences(run: PreparedRun, source: SourceRun): string[] {

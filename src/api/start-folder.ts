@@ -1,0 +1,54 @@
+/** Where agents work: the folder in which a run was started, found again from the present project's root. */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { mainWorkTree } from '../runs/main-work-tree.js';
+import { findProjectRoot } from '../runs/project-root.js';
+import { WfError } from '../shared/errors.js';
+import type { Places } from './prepare-run.js';
+import type { SourceRun } from './source-run.js';
+
+/** Relative to the project root with forward slashes, or null outside of it. */
+export function insideRoot(root: string, path: string | null): string | null {
+  if (path === null) return null;
+  const way = relative(realpathSync(root), path);
+  return way.startsWith('..') || isAbsolute(way) ? null : way.split(sep).join('/');
+}
+
+/** @throws WfError `WF_FOLDER_MISSING` */
+export function findStartFolder(places: Places, source: SourceRun | undefined): string {
+  if (source === undefined) return places.cwd;
+  const folder = join(places.root, source.record.startFolder);
+  if (existsSync(folder)) return folder;
+  throw new WfError(
+    'WF_FOLDER_MISSING',
+    `Run ${source.record.runId} was started in ${source.record.startFolder}, which is no longer there.`,
+    {
+      remedy: `Make the folder ${folder} again: its agents work there.`,
+    },
+  );
+}
+
+/**
+ * A run that lies in another project's runs folder was at work there, and its agents now work here: meant where records were
+ * carried along, a mistake where the command was typed in the wrong folder.
+ */
+export function describeOtherProject({ root, home }: Places, source: SourceRun): string[] {
+  const runsFolder = dirname(source.folder);
+  if (basename(runsFolder) !== 'workflow-runs' || basename(dirname(runsFolder)) !== '.claude') return [];
+  const other = real(dirname(dirname(runsFolder)));
+  const own = real(root);
+  // A linked worktree is the same project.
+  if (other === own || mainWorkTree(own) === other || mainWorkTree(other) === own) return [];
+  if (other === real(home) || findProjectRoot(other, home) !== other) return [];
+  return [
+    `The source run lies in the project ${other}; agents work in the present one, ${own}. To go on there, type the command in that folder.`,
+  ];
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
