@@ -34,7 +34,7 @@ export interface ExplainedCall {
  */
 export function explainRun(
   id: string,
-  call: string | undefined,
+  call?: string | undefined,
   where: Pick<RunWorkflowOptions, 'cwd' | 'home' | 'env' | 'runsDir'> = {},
 ): ExplainedCall[] {
   const { readFolders } = findPlaces(where);

@@ -69,11 +69,15 @@ describe('the published package', () => {
     const files = (JSON.parse(listing) as { files: { path: string }[] }[])[0]?.files.map(({ path }) => path) ?? [];
     const strange = files.filter(
       (file) =>
-        !/^(dist\/.+\.(c?js|d\.ts)|dist\/THIRD-PARTY-NOTICES\.txt|types\/workflow\.d\.ts|types\/wf\.schema\.json|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
+        !/^(dist\/.+\.(c?js|d\.ts)|dist\/THIRD-PARTY-NOTICES\.txt|types\/workflow\.d\.ts|types\/wf\.schema\.json|package\.json|docs\/[a-z-]+\.md|README\.md|LICENSE|CHANGELOG\.md)$/.test(
           file,
         ),
     );
     expect(strange).toEqual([]);
+    // What the README names as pages must be there for who has the package alone.
+    const pages = [...readText('README.md').matchAll(/\]\((docs\/[^)#]+)/g)].map(([, page]) => page);
+    expect(pages.length).toBeGreaterThan(5);
+    expect(files).toEqual(expect.arrayContaining(pages));
     const needed = [
       'dist/cli/main.js',
       'dist/index.js',
