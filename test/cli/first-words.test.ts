@@ -141,3 +141,12 @@ it('--strict and --fork without a run to go on from are refused: they would do n
       new RegExp(`^wf: WF_USAGE: ${flag} says how a run goes on.*\n {2}→ Name it with --resume-from <uuid>, or leave`),
     );
 });
+
+it('an empty list of runs names the folder that was looked at, and says nothing of one that cannot be read', async () => {
+  const project = makeProject({ files: { 'flow.js': THREE } });
+  expect((await runWf(['ls'], { project })).stdout).toContain(`No runs here yet: ${project.runsDir} holds none.`);
+  const away = await runWf(['ls', '--runs-dir', 'restored/runs'], { project });
+  expect(away.stdout).toContain(`No runs here yet: ${project.path('restored', 'runs')} holds none.`);
+  const file = await runWf(['ls', '--runs-dir', 'flow.js'], { project });
+  expect(file).toMatchObject({ stdout: '', stderr: expect.stringContaining('flow.js cannot be listed') });
+});

@@ -1,3 +1,4 @@
+import { findPlaces } from '../../api/prepare-run.js';
 import { listRuns, type RunSummary } from '../../index.js';
 import { areTokensTold, formatDuration, formatTokens, formatUsd } from '../../report/format.js';
 import { cleanLine } from '../../report/clean-line.js';
@@ -17,18 +18,23 @@ interface LsFlags {
 export async function list(flags: LsFlags): Promise<number> {
   const limit = readCount('--limit', flags.limit);
   const status = readChoice('--status', flags.status, RUN_STATUSES);
-  const all = listRuns({ runsDir: flags.runsDir }, (message) => process.stderr.write(`wf: ${oneLine(message)}\n`));
+  let isRead = true;
+  const all = listRuns({ runsDir: flags.runsDir }, (message) => {
+    isRead = false;
+    process.stderr.write(`wf: ${oneLine(message)}\n`);
+  });
   const runs = all.filter((run) => status === undefined || run.status === status).slice(0, limit ?? all.length);
   if (flags.json) process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`);
   else if (flags.quiet) for (const run of runs) process.stdout.write(`${run.runId}\n`);
-  else process.stdout.write(runs.length === 0 ? noRuns(all.length, status) : makeTable(runs, Date.now()));
+  else if (runs.length > 0) process.stdout.write(makeTable(runs, Date.now()));
+  else if (all.length > 0) process.stdout.write(status === undefined ? '' : `No run is ${status}.\n`);
+  // Of a folder that could not be read nobody knows what lies there.
+  else if (isRead) process.stdout.write(noRuns(flags.runsDir));
   return 0;
 }
 
-function noRuns(all: number, status: string | undefined): string {
-  if (all === 0) return 'No runs here yet. Start one with `wf run <script>`.\n';
-  return status === undefined ? '' : `No run is ${status}.\n`;
-}
+const noRuns = (runsDir: string | undefined): string =>
+  `No runs here yet: ${oneLine(findPlaces({ runsDir }).runsFolder)} holds none. Start one with \`wf run <script>\`.\n`;
 
 function statusOf(run: RunSummary): string {
   if (run.damaged !== undefined) return `${run.status}, damaged`;
