@@ -62,4 +62,47 @@ describe('after an answer', () => {
     alone.sent();
     expect(alone.isAwake()).toBe(false);
   });
+
+  it('it sleeps where others had the core between two looks, and tries again after some hundred answers', () => {
+    const loop = open();
+    quick(loop);
+    // Looks at once, and finds that others worked for 20 ms.
+    loop.sent();
+    loop.pass(0.1);
+    loop.pass(20);
+    loop.received();
+    quick(loop);
+    loop.sent();
+    expect(loop.isAwake()).toBe(false);
+    loop.received();
+    let slept = 0;
+    for (;;) {
+      loop.sent();
+      if (loop.isAwake()) break;
+      slept++;
+      loop.received();
+    }
+    expect(slept).toBeGreaterThan(100);
+    expect(slept).toBeLessThan(500);
+  });
+
+  it('its own work between an answer and the first look, and what it sleeps for, are no loss', () => {
+    const loop = open();
+    quick(loop);
+    for (let i = 0; i < 50; i++) {
+      loop.sent();
+      expect(loop.isAwake()).toBe(true);
+      loop.pass(0.9);
+      loop.received();
+      loop.pass(30);
+      loop.sent();
+      loop.pass(0.1);
+      loop.pass(0.4);
+      loop.pass(0.5);
+      // Asleep by now: the answer takes its time.
+      loop.pass(100);
+      loop.received();
+      quick(loop);
+    }
+  });
 });

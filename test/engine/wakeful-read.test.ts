@@ -9,6 +9,7 @@ const nothing = (): never => {
 function open({ cores = 2, canSwitch = true } = {}) {
   let now = 0;
   let due = 0;
+  let lookMs = 0.1;
   let blocking = true;
   const seen = { looks: 0, waits: 0 };
   const read = createWakefulRead({
@@ -21,7 +22,7 @@ function open({ cores = 2, canSwitch = true } = {}) {
     },
     readNow() {
       seen.looks++;
-      now += 0.1;
+      now += lookMs;
       return now < due ? nothing() : 1;
     },
     setBlocking(yes) {
@@ -32,6 +33,10 @@ function open({ cores = 2, canSwitch = true } = {}) {
   return {
     seen,
     isBlocking: () => blocking,
+    /** Others have the core during each look. */
+    crowd(ms: number) {
+      lookMs = ms;
+    },
     readAfter(ms: number) {
       due = now + ms;
       return read(Buffer.alloc(1));
@@ -61,6 +66,21 @@ describe('the sandbox, waiting for an answer', () => {
     expect(pipe.seen).toEqual({ looks, waits: 3 });
     pipe.readAfter(0.2);
     expect(pipe.seen.waits).toBe(3);
+  });
+
+  it('sleeps where others had the core between two looks, and tries again after some hundred answers', () => {
+    const pipe = open();
+    pipe.readAfter(0.2);
+    pipe.crowd(20);
+    // The answer is there when the core comes back.
+    pipe.readAfter(0.2);
+    expect(pipe.seen).toEqual({ looks: 1, waits: 1 });
+    pipe.crowd(0.1);
+    for (let i = 0; i < 100; i++) pipe.readAfter(0.2);
+    expect(pipe.seen).toEqual({ looks: 1, waits: 101 });
+    for (let i = 0; i < 400; i++) pipe.readAfter(0.2);
+    expect(pipe.seen.looks).toBeGreaterThan(1);
+    expect(pipe.seen.waits).toBeLessThan(500);
   });
 
   it('always sleeps with one core, and where a descriptor cannot be switched', () => {

@@ -1,8 +1,10 @@
 /**
  * Reads that stay awake for a moment where the supervisor has been quick to answer: the sandbox's half of
- * `../stay-awake.ts`, which says why. At most `MOMENT_MS` of one core are spent for a read, and none once it takes longer.
+ * `../stay-awake.ts`, which says why. At most `MOMENT_MS` of one core are spent for a read, and none once it takes longer
+ * or others want the core.
  */
 import { systemCode } from '../../shared/errors.js';
+import { createCrowdedCore, lostBetween } from './crowded-core.js';
 
 /** A supervisor that has the answer at hand takes a tenth of that. */
 const MOMENT_MS = 1;
@@ -21,6 +23,7 @@ export interface ReadPorts {
 }
 
 export function createWakefulRead({ cores, now, read, readNow, setBlocking }: ReadPorts): (target: Buffer) => number {
+  const core = createCrowdedCore();
   let wasQuick = false;
   let mayStayAwake: boolean | undefined;
 
@@ -32,17 +35,28 @@ export function createWakefulRead({ cores, now, read, readNow, setBlocking }: Re
     const { stackTraceLimit } = Error;
     // Each look that finds nothing makes an error; a stack would cost more than all the rest of it.
     Error.stackTraceLimit = 0;
+    let lost = 0;
+    let lookedAt = since;
+    const look = (): number => {
+      const at = now();
+      lost += lostBetween(lookedAt, at);
+      lookedAt = at;
+      return at;
+    };
     try {
       do {
         try {
-          return readNow(target);
+          const got = readNow(target);
+          look();
+          return got;
         } catch (error) {
           // Whatever else it is, the read that waits meets it too.
           if (systemCode(error) !== 'EAGAIN') return undefined;
         }
-      } while (now() - since < MOMENT_MS);
+      } while (look() - since < MOMENT_MS);
       return undefined;
     } finally {
+      core.note(lost);
       Error.stackTraceLimit = stackTraceLimit;
       setBlocking(true);
     }
@@ -52,7 +66,7 @@ export function createWakefulRead({ cores, now, read, readNow, setBlocking }: Re
     const since = now();
     if (wasQuick) {
       mayStayAwake ??= cores() > 1;
-      const got = mayStayAwake ? readSoon(target, since) : undefined;
+      const got = mayStayAwake && !core.isCrowded() ? readSoon(target, since) : undefined;
       if (got !== undefined) return got;
     }
     const got = read(target);
