@@ -78,3 +78,27 @@ it('a prefix after a run by content that was killed holds the same rule', async 
   const third = await run(project, ['steps.js', '--resume-from', killed, '--match', 'prefix']);
   expect(agent.started(third.id)).toEqual(['D', 'E']);
 });
+
+it('a call that is asked again although its answer is on record keeps its WF_CALL_KEY', async () => {
+  const { agent } = await makeChain('prefix');
+  const keys = agent.lines('start').flatMap(({ label, key }) => (label === 'C' ? [key] : []));
+  expect(keys).toHaveLength(2);
+  expect(keys[0]).toBe(keys[1]);
+});
+
+it('a run that was killed before a call of its own had ended has left no mark: with the old text all is answered', async () => {
+  const project = makeProject({ files: { 'steps.js': steps('A', 'B', 'C') } });
+  const agent = makeShellAgent(project, { B2: { gate: 'held' } });
+  const first = await run(project, ['steps.js', ...agent.flags]);
+  project.write('steps.js', steps('A', 'B2', 'C'));
+  const second = startWf(['run', 'steps.js', '--resume-from', first.id, '--match', 'prefix'], { project });
+  await agent.waitFor('start', 'B2');
+  const killed = await killRun(second);
+  agent.openAllGates();
+  project.write('steps.js', steps('A', 'B', 'C'));
+  const third = await run(project, ['steps.js', '--resume-from', killed]);
+  expect([agent.started(third.id), third.result]).toEqual([[], first.result]);
+  project.write('steps.js', steps('A', 'B2', 'C'));
+  const fourth = await run(project, ['steps.js', '--resume-from', killed]);
+  expect(agent.started(fourth.id)).toEqual(['B2', 'C']);
+});
