@@ -106,4 +106,27 @@ describe('the key of a call', () => {
   it('text cannot pretend to be an option', () => {
     expect(key('x","salt":1,"v":1}')).not.toBe(key('x', { salt: 1 }));
   });
+
+  it('comes with the JSON text of the prompt, whatever the text looks like and whether there are options', () => {
+    const check = (prompt: string): void => {
+      const promptJson = JSON.stringify(prompt);
+      const bare = callKey(prompt, undefined);
+      expect(bare).toEqual({ key: keyOf(`{"prompt":${promptJson},"v":1}`), promptJson });
+      expect(callKey(prompt, {})).toEqual(bare);
+      expect(callKey(prompt, { salt: 1 }).promptJson).toBe(promptJson);
+    };
+    for (const text of [
+      '',
+      '"',
+      '\\',
+      '","v":1}',
+      '"}',
+      ',"v":1}","v":1}',
+      '\u2028\u2029',
+      '\ud800',
+      '\\"","v":1}\udc00',
+    ])
+      check(text);
+    fc.assert(fc.property(nastyText(), check), { seed: testSeed() });
+  });
 });
