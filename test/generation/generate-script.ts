@@ -10,6 +10,8 @@ export interface GenerateOptions {
   /** Shapes whose outcome depends on the order of answers. */
   races?: boolean;
   retries?: boolean;
+  /** Shapes that leave calls and timers behind: calls with a time limit of the script's own, children that return before all is done. */
+  leftovers?: boolean;
 }
 
 type Random = () => number;
@@ -24,6 +26,7 @@ export function generateScript(random: Random, options: GenerateOptions = {}): G
   const shapes = ['seq', 'par', 'pipe', 'all', 'call', 'chain', 'timer', 'sem', 'child', 'schema'];
   if (options.races) shapes.push('race', 'race');
   if (options.retries) shapes.push('retry', 'retry');
+  if (options.leftovers) shapes.push('limit', 'limit', 'hasty', 'hasty');
 
   /** An expression that gives a JSON value. */
   const make = (depth: number, inChild: boolean): string => {
@@ -64,6 +67,17 @@ export function generateScript(random: Random, options: GenerateOptions = {}): G
         children[name] =
           `export const meta = { name: '${name}', description: 'generated' }\nreturn await ${make(depth - 1, true)}`;
         return `workflow('${name}', { n: ${number(0, 3)} })`;
+      }
+      case 'limit':
+        // The number before the timer's is that of the call, which clearTimeout must leave alone.
+        return `(async () => { let id; const ${v} = await Promise.race([agent(${prompt()}), new Promise(r => { id = setTimeout(r, ${number(0, 50)}, 'late') })]); clearTimeout(id - 1); clearTimeout(id); clearTimeout(id); return await agent('after ' + ${v}) })()`;
+      case 'hasty': {
+        if (inChild) return `agent(${prompt()})`;
+        const name = `child${Object.keys(children).length}`;
+        children[name] = '';
+        children[name] =
+          `export const meta = { name: '${name}', description: 'generated' }\nagent(${prompt()}); setTimeout(() => {}, ${number(0, 50)})\nreturn await Promise.race([${make(depth - 1, true)}, ${make(depth - 1, true)}])`;
+        return `workflow('${name}', {})`;
       }
       case 'schema':
         return `agent(${prompt()}, { label: 'l${number(0, 3)}', phase: 'P${number(0, 2)}', model: ${pick(["'a'", "'b'"])} })`;

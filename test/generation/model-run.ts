@@ -2,17 +2,17 @@
  * One run of a generated workflow: real engine, real isolate, journal in memory, agents and clock of a model. The order
  * in which agents answer is drawn from a seed; a kill cuts the journal at a chosen byte, as SIGKILL does.
  */
-import { type AgentBackend, defineBackend } from '../../src/agents/backend.js';
+import { type AgentBackend, BackendError, defineBackend } from '../../src/agents/backend.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { EngineEnd, EngineOptions } from '../../src/engine/engine-options.js';
 import type { RunEvent } from '../../src/engine/events.js';
 import { type PlannedCall, planReplay } from '../../src/engine/plan.js';
+import type { UpEvent } from '../../src/engine/sandbox/frames.js';
 import { carryLines } from '../../src/journal/carry.js';
 import { createMemoryStore, memorySource } from '../../src/journal/memory-store.js';
 import type { JournalStore } from '../../src/journal/store.js';
 import { loadScript } from '../../src/script/load-script.js';
 import type { Clock } from '../../src/shared/clock.js';
-import { BackendError } from '../../src/agents/backend.js';
 import type { ReusableSandbox } from './reusable-sandbox.js';
 import { createWatchdog } from './watchdog.js';
 
@@ -24,9 +24,9 @@ export interface ModelRun {
   /** Prompts that were dispatched. */
   dispatched: string[];
   events: RunEvent[];
-  /** Hits before the first dispatch, and the calls that were dispatched first. */
-  firstHits: number[];
-  firstLive: number[];
+  /** What the sandbox told, in order, and how much of it up to the first rest. */
+  told: UpEvent[];
+  toldFirst: number;
   /** The sandbox came to its first rest, so that these are all. */
   rested: boolean;
   killed: boolean;
@@ -43,6 +43,7 @@ export interface ModelOptions {
   killAt?: number | undefined;
   children?: Record<string, string>;
   concurrency?: number;
+  match?: EngineOptions['match'] | undefined;
 }
 
 export async function runModel(sandbox: ReusableSandbox, options: ModelOptions): Promise<ModelRun> {
@@ -56,8 +57,8 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
     paid: [],
     dispatched: [],
     events: [],
-    firstHits: [],
-    firstLive: [],
+    told: [],
+    toldFirst: 0,
     rested: false,
     killed: false,
   };
@@ -150,12 +151,8 @@ export async function runModel(sandbox: ReusableSandbox, options: ModelOptions):
   engineOptions.sandbox = sandbox.open((message) => {
     dog.note(JSON.stringify(message).slice(0, 300));
     if (message.t !== 'events') return;
-    if (!found.rested) {
-      for (const event of message.events) {
-        if (event[0] === 'h') found.firstHits.push(event[1]);
-        if (event[0] === 'c') found.firstLive.push(event[1]);
-      }
-    }
+    found.told.push(...message.events);
+    if (!found.rested) found.toldFirst = found.told.length;
     if (!message.rest) return;
     found.rested = true;
     // After the engine has taken the message and dispatched.
@@ -218,7 +215,7 @@ async function makeOptions(
       memoryMb: 128,
     },
     policy: { retries: 0, timeoutMs: undefined, idleTimeoutMs: undefined, graceMs: 10, maxAnswerBytes: 1 << 20 },
-    match: 'content',
+    match: options.match ?? 'content',
     model: undefined,
     resolveModel: (name) => name,
     mask: undefined,
