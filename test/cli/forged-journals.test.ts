@@ -48,6 +48,13 @@ it('R3 R4 an answer that is no JSON behind a right checksum is asked again by na
   }
 });
 
+it('R3 --match prefix: an answer that cannot be given to its call is no hit, so nothing behind it is one', async () => {
+  four.plant(lines.with(1, four.rewritten(2, '"output":"[\\"L2', '"output":"[\\!L2')).join(''));
+  const resumed = await run(project, ['--resume-from', source, '--match', 'prefix']);
+  expect([resumed.code, agent.started(resumed.id)]).toEqual([0, ['L2', 'L3', 'L4']]);
+  expect((resumed.result as string[])[0]).toBe(answers[0]);
+});
+
 it.each([
   ['prompt', 7],
   ['prompt', null],

@@ -102,3 +102,32 @@ it('a run that was killed before a call of its own had ended has left no mark: w
   const fourth = await run(project, ['steps.js', '--resume-from', killed]);
   expect(agent.started(fourth.id)).toEqual(['B2', 'C']);
 });
+
+it('behind a call with cache: false, which is never a hit, nothing is reused', async () => {
+  const script = `export const meta = { name: 'steps', description: 'A case' }
+const ask = (x, more) => agent('do ' + x, { label: x, ...more })
+return [await ask('A'), await ask('B', { cache: false }), await ask('C')]
+`;
+  const project = makeProject({ files: { 'steps.js': script } });
+  const agent = makeShellAgent(project);
+  const first = await run(project, ['steps.js', ...agent.flags]);
+  const prefix = await run(project, ['--resume-from', first.id, '--match', 'prefix']);
+  expect(agent.started(prefix.id)).toEqual(['B', 'C']);
+  const content = await run(project, ['--resume-from', first.id, '--match', 'content']);
+  expect(agent.started(content.id)).toEqual(['B']);
+});
+
+it('calls that stand elsewhere now, in the same order and with nothing new among them, are still answered', async () => {
+  const calls = (wrap: string): string =>
+    `export const meta = { name: 'steps', description: 'A case' }
+const ask = (x) => agent('do ' + x, { label: x })
+return [${wrap}ask('A'), ${wrap}ask('B'), ${wrap}ask('C')]
+`;
+  const project = makeProject({ files: { 'steps.js': calls('await ') } });
+  const agent = makeShellAgent(project);
+  const first = await run(project, ['steps.js', ...agent.flags]);
+  project.write('steps.js', calls('() => ').replace('return [', 'return await parallel([').replace(/\]\n$/, '])\n'));
+  const second = await run(project, ['steps.js', '--resume-from', first.id, '--match', 'prefix']);
+  expect(agent.started(second.id)).toEqual([]);
+  expect(second.result).toEqual(first.result);
+});
