@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { WfError } from '../shared/errors.js';
 import { nearestWord } from '../shared/nearest-word.js';
 import { languageOf, type ScriptLanguage } from './load-script.js';
@@ -40,7 +40,11 @@ export function findWorkflow(nameOrPath: string, places: WorkflowPlaces): FoundW
   const path = resolve(places.cwd, nameOrPath);
   const looksLikePath = nameOrPath.includes('/') || ENDING.test(nameOrPath);
   if (looksLikePath || isFile(path)) return openFile(nameOrPath, path, places, looksLikePath);
-  return findSavedWorkflow(nameOrPath, places, () => scriptsIn(places.cwd));
+  return findSavedWorkflow(nameOrPath, places, () => {
+    // A folder is no workflow; what lies in it may be.
+    if (isFolder(path)) throw folderGiven(nameOrPath, path);
+    return scriptsIn(places.cwd);
+  });
 }
 
 const ENDING = /\.m?[jt]s$/;
@@ -48,7 +52,9 @@ const ENDING = /\.m?[jt]s$/;
 /** Scripts of a folder that may be meant, by name. */
 function scriptsIn(folder: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => ENDING.test(name));
+    return readdirSync(folder)
+      .filter((name) => ENDING.test(name))
+      .sort();
   } catch {
     return [];
   }
@@ -79,12 +85,27 @@ export function findSavedWorkflow(
 
 const nameOf = ({ meta, stem }: WorkflowFile): string => (typeof meta === 'string' ? stem : meta.name);
 
-function isFile(path: string): boolean {
+const isFile = (path: string): boolean => kindOf(path) === 'file';
+const isFolder = (path: string): boolean => kindOf(path) === 'folder';
+
+function kindOf(path: string): 'file' | 'folder' | undefined {
   try {
-    return statSync(path).isFile();
+    const stats = statSync(path);
+    return stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : undefined;
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+function folderGiven(given: string, path: string): WfError {
+  const scripts = scriptsIn(path);
+  const named = scripts.slice(0, 3).map((name) => join(given, name));
+  return new WfError('WF_SCRIPT_NOT_FOUND', `${given} is a folder, and no saved workflow has that name.`, {
+    remedy:
+      named.length === 0
+        ? 'Give the path of a script, or the name of a saved workflow.'
+        : `Give a script in it: ${named.join(', ')}${scripts.length > named.length ? ', …' : ''}.`,
+  });
 }
 
 function openFile(given: string, path: string, places: WorkflowPlaces, looksLikePath: boolean): FoundWorkflow {

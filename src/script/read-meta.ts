@@ -136,7 +136,13 @@ function readPhases(value: unknown, member: ast.Property | undefined, warnings: 
   if (value === undefined || member === undefined) return [];
   const { value: node } = member;
   const ignored = (message: string, at: ast.Node | null | undefined = node) =>
-    void warnings.push({ at: (at ?? node).start, code: 'WF_CHECK_META', severity: 'warning', message });
+    void warnings.push({
+      at: (at ?? node).start,
+      code: 'WF_CHECK_META',
+      severity: 'warning',
+      message,
+      remedy: "Write `phases: [{ title: '…' }]`.",
+    });
   if (!Array.isArray(value)) {
     ignored('meta.phases is not an array and is ignored.');
     return [];

@@ -1,4 +1,5 @@
 /** What somebody new gets wrong, and whether the words that come back lead on from there. */
+import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
@@ -64,5 +65,47 @@ describe('args that are no JSON', () => {
     );
     const list = await runWf(['run', 'flow.js', ...MOCK, '--arg', 'files:=["a","b"]'], { project });
     expect(JSON.parse(list.stdout)).toEqual(['a', 'b']);
+  });
+});
+
+describe('a place that is nearly right', () => {
+  it('a folder in place of a script names scripts in it', async () => {
+    const project = makeProject({
+      files: { 'flows/a.js': THREE, 'flows/b.ts': THREE, 'flows/c.md': '', 'empty/x': '' },
+    });
+    expect(await refusalOf(project, ['run', 'flows', ...MOCK])).toBe(
+      'wf: WF_SCRIPT_NOT_FOUND: flows is a folder, and no saved workflow has that name.\n' +
+        '  → Give a script in it: flows/a.js, flows/b.ts.\n',
+    );
+    expect(await refusalOf(project, ['check', 'empty'])).toMatch(
+      /empty is a folder.*\n {2}→ Give the path of a script, or the name of a saved workflow\.\n$/,
+    );
+  });
+
+  it('a program of this folder without ./ is told apart from one that is nowhere', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE, 'agent.sh': '#!/bin/sh\necho x\n' } });
+    const run = (command: string) => runWf(['run', 'flow.js', '-q', '--command', command], { project });
+    const here = await run('agent.sh');
+    expect(here.code).toBe(6);
+    expect(here.stderr).toContain('agent.sh could not be started: there is no such program on the PATH. ');
+    expect(here.stderr).toContain('The file agent.sh of this folder is meant by ./agent.sh. ');
+    expect((await run('no-such-agent')).stderr).not.toContain('./');
+  });
+
+  it('a program that may not be executed, or whose interpreter is missing, says which of both', async () => {
+    const files = { 'flow.js': THREE, 'agent.sh': '#!/bin/sh\necho x\n', 'lost.sh': '#!/no/such/shell\n' };
+    const project = makeProject({ files });
+    chmodSync(project.path('lost.sh'), 0o755);
+    const run = (command: string) => runWf(['run', 'flow.js', '-q', '--command', command], { project });
+    expect((await run('./agent.sh')).stderr).toContain('Make it executable (chmod +x). ');
+    expect((await run('./lost.sh')).stderr).toContain(
+      'lost.sh could not be started: the program that its first line names (#!/no/such/shell) is not there. ',
+    );
+  });
+
+  it('phases as a list of texts are told in the form that is meant', async () => {
+    const text = "export const meta = { name: 'flow', description: 'd', phases: ['Find'] }\nreturn 1\n";
+    const { stdout } = await runWf(['check', 'flow.js'], { project: makeProject({ files: { 'flow.js': text } }) });
+    expect(stdout).toContain("→ Write `phases: [{ title: '…' }]`.");
   });
 });

@@ -93,7 +93,7 @@ export function createAcpBackend(options: AcpOptions): AgentBackend {
       onProcess: (pid) => context.onProcess(pid),
       onProcessEnd: (pid, left) => context.onProcessEnd(pid, left),
     });
-    if ('startError' in started) throw describeStartFailure(name, started.startError, request.cwd);
+    if ('startError' in started) throw describeStartFailure(name, started.startError, request.cwd, argv[0]);
     try {
       const warn = (text: string): void => context.onEvent({ type: 'warning', text });
       const agent = await unlessAborted(context.signal, openAgent(name, started, settings, request, warn));

@@ -108,7 +108,7 @@ async function execute(
   });
   stderr.end();
   const { usage } = stderr;
-  if (end.startError !== undefined) throw describeStartFailure(name, end.startError, request.cwd);
+  if (end.startError !== undefined) throw describeStartFailure(name, end.startError, request.cwd, argv[0]);
   if (context.signal.aborted) throw new BackendError('cancelled', 'The call was stopped.', { usage });
   if (end.overflow) {
     const { message, remedy } = tooLarge(context.maxAnswerBytes);
