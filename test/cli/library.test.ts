@@ -162,6 +162,24 @@ describe('runWorkflow', () => {
     await expectNoProcessesLeft(project.root);
   });
 
+  it('J8 an answer that came too late for its script is on record, so it counts as answered and not as abandoned', async () => {
+    const body = "return await Promise.race([agent('a'), agent('b')])";
+    const project = makeProject({ files: { 'flow.js': workflow(body) } });
+    let openBoth = (): void => {};
+    const both = new Promise<void>((resolve) => {
+      openBoth = resolve;
+    });
+    const { backend, asked } = makeShouting(async ({ prompt }) => {
+      if (asked.length === 2) openBoth();
+      await both;
+      return prompt;
+    });
+    const first = await lib.runWorkflow({ script: 'flow.js', backend, ...whereOf(project) });
+    expect(first).toMatchObject({ status: 'completed', counts: { executed: 2, ok: 2, abandoned: 0, noResult: 0 } });
+    const second = await lib.runWorkflow({ resumeFrom: first.runId, backend, ...whereOf(project) });
+    expect(second).toMatchObject({ status: 'completed', result: first.result, counts: { executed: 0 } });
+  });
+
   it('runs a script given as text, with args of any JSON value', async () => {
     const project = makeProject();
     const options = { backend: 'mock', ...whereOf(project) };

@@ -65,6 +65,16 @@ it('B-072 B-078 20 calls in flight when the first says usage limit: nothing more
   expect(agent.started(late.id).sort()).toEqual(['c0', ...Array.from({ length: 20 }, (_, i) => `c${20 + i}`)].sort());
 });
 
+it('a call that a limit cut off is never told as made up for, though the same was asked before it and answered', async () => {
+  const body = "return [await agent('vote', { label: 'one' }), await agent('vote', { label: 'two' })]";
+  const project = makeProject({ files: { 'flow.js': workflow(body) } });
+  const agent = makeShellAgent(project, { two: failing('usage_limit') });
+  const ended = await run(project, ['flow.js', ...agent.flags, '--reporter', 'github']);
+  expect(ended.code).toBe(6);
+  expect(ended.state.failures).toMatchObject([{ label: 'two', status: 'no-result', recovered: false }]);
+  expect(ended.state.counts).toMatchObject({ ok: 1, recovered: 0, noResult: 1 });
+});
+
 describe('B-076 the time at which a limit is lifted', () => {
   it.each([
     ['in seconds since 1970', 2_000_000_000, RESET, 'until    2033-05-18 03:33 UTC'],

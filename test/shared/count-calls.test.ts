@@ -69,3 +69,22 @@ describe('a failed call', () => {
     ]);
   });
 });
+
+describe('a call that has not ended', () => {
+  it('counts as a call and as nothing else: a run in progress has lost no result', () => {
+    const [running] = play('ask 1 a') as [CountedCall];
+    const countsOf = (status: CountedCall['status']) => countCalls([{ ...running, status }]);
+    const zero = { ok: 0, failed: 0, recovered: 0, skipped: 0, noResult: 0, abandoned: 0 };
+    for (const status of ['queued', 'running'] as const) expect(countsOf(status)).toMatchObject({ calls: 1, ...zero });
+    expect(countsOf('no-result')).toMatchObject({ calls: 1, ...zero, noResult: 1 });
+  });
+
+  it('counts in its phase, where it has one and where it has none', () => {
+    const [call] = play('ask 1 a') as [CountedCall];
+    const phases = countPhases([{ ...call, phase: null }, call, { ...call, n: 2, phase: null }]);
+    expect(phases.map(({ title, counts }) => [title, counts.calls])).toEqual([
+      [null, 2],
+      ['phase of 1', 1],
+    ]);
+  });
+});
