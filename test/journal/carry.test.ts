@@ -110,15 +110,18 @@ describe('what a resume takes over', () => {
     const first = startModelRun('one');
     first.live('a');
     first.live('b');
+    first.live('c');
     const second = first.resume('two');
     second.hit(2);
+    second.hit(1);
     const expected = carry(second.bytes());
-    const [, , hit] = [...scanJournal(memorySource(second.bytes()))];
+    const [, , , hit] = [...scanJournal(memorySource(second.bytes()))];
     const fields = hit?.header as unknown as Record<string, unknown>;
     const odd = [
-      { ...fields, seq: 9 },
+      // Behind the other one: the first place of a line is the one that counts.
+      { ...fields, seq: 9, path: 'p0.7', nth: 7 },
       { ...fields, of: 77 },
-      { ...fields, of: 1, seq: 3 },
+      { ...fields, of: 3, seq: 3 },
     ].map((hitFields) => journalLine(hitFields));
     expect(carry(Buffer.concat([second.bytes(), Buffer.from(odd.join(''))])).bytes).toEqual(expected.bytes);
   });

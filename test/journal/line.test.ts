@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeHit, encodeResult, encodeScript, encodeTimer } from './support/lines.js';
 import { createLineBatch, decodeLine, parseWholeLine } from '../../src/journal/line.js';
 import { canonicalJson } from '../../src/shared/canonical-json.js';
-import { faultOf, journalLine } from '../support/journal.js';
+import { checksum, faultOf, journalLine } from '../support/journal.js';
 import { testSeed } from '../support/seeds.js';
 import { anyHit, anyResult, anyScript, anyTimer, jsonValue, keyOf } from './support/arbitraries.js';
 
@@ -152,6 +152,12 @@ describe('a line of the journal', () => {
       if (typeof decoded === 'string') continue;
       expect([size, decoded.output?.toString()]).toEqual([size, '12345']);
     }
+  });
+
+  it('R3 of a member that stands before the answer and again behind it, the first counts: the line was taken for that', () => {
+    const fields = { v: 1, type: 'result', ...BASE, size: 1, output: 1 };
+    const text = `${JSON.stringify(fields).slice(0, -1)},"kind":"failed","key":"${keyOf('another')}","n":7,"size":9`;
+    expect(decode(Buffer.from(`${text},"sum":"${checksum(text)}"}\n`))).toEqual(fields);
   });
 
   it('every single flipped bit is noticed', () => {
