@@ -8,7 +8,7 @@ import { journalFile } from '../support/journal.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { waitFor } from '../support/wait.js';
-import { MOCK, newestRun, S3 } from './cli-kit.js';
+import { MOCK, newestRun, readState, S3, workflow } from './cli-kit.js';
 import { copyProject, killRun, linesOf, listRuns, run, snapshot } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
@@ -216,4 +216,20 @@ it('R13 a resume whose start folder is gone is refused with place and remedy, an
   expect(project.runIds()).toEqual([id]);
   mkdirSync(cwd);
   expect(await runWf(['run', '--resume-from', id], { project })).toMatchObject({ code: 0 });
+});
+
+it('R13 R10 folders that calls name are those of the first run, wherever its plan and its resume are asked for', async () => {
+  const script = workflow(
+    "return [await agent('a', { cwd: 'sub' }), await agent('b', { cwd: '..', deps: ['*.txt'] })]",
+  );
+  const files = { 'flow.js': script, 'deep/er/sub/.keep': '', 'deep/a.txt': 'a', 'b.txt': 'b' };
+  const project = makeProject({ git: true, files });
+  await runWf(['run', '../../flow.js', ...MOCK], { project, cwd: project.path('deep/er') });
+  const id = newestRun(project);
+  for (const cwd of [project.dir, project.path('deep')]) {
+    const plan = await runWf(['plan', '--resume-from', id, '--json'], { project, cwd });
+    expect(JSON.parse(plan.stdout)).toMatchObject({ complete: true, hits: 2, live: 0 });
+    expect(await runWf(['run', '--resume-from', id, ...MOCK], { project, cwd })).toMatchObject({ code: 0 });
+    expect(readState(project).counts).toMatchObject({ reused: 2, executed: 0 });
+  }
 });
