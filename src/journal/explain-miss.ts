@@ -93,7 +93,7 @@ export function createMissExplainer(
         if (prefix)
           return 'its answer is recorded, but --match prefix reuses nothing behind the first call that is no hit';
       } else if (free.length > 0) return 'its recorded answer was made up by mock, and only a run on mock reuses it';
-      const failure = same.findLast((result) => result.kind !== 'ok');
+      const failure = findNewest(same.filter((result) => result.kind !== 'ok'));
       if (failure !== undefined) return explainFailure(failure, readEntry);
       const fate = fateOf(call.key, same.length);
       if (fate === 'no-result') return 'no result recorded';
@@ -113,6 +113,10 @@ function push(map: Map<string, KeptResult[]>, name: string, result: KeptResult):
   if (list === undefined) map.set(name, [result]);
   else list.push(result);
 }
+
+/** Lines of the newest run stand first, and those of one run in their order: what got no answer stays with its run. */
+const findNewest = (results: readonly KeptResult[]): KeptResult | undefined =>
+  results.findLast(({ from }) => from === results[0]?.from);
 
 function explainFailure(failure: KeptResult, readEntry: (result: KeptResult) => ResultEntry): string {
   if (failure.kind === 'skipped') return 'skipped before';

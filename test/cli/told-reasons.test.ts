@@ -104,6 +104,33 @@ it('a text that was reworded is compared with what stood in its place', async ()
   expect((await planOf(project, first.id, 'steps.js'))['#2 Do it well, as planned']).toMatch(/^prompt changed: /);
 });
 
+it('of several calls of one label each is compared with the one of its own slot', async () => {
+  const ask = (verb: string): string =>
+    workflow(`return await parallel(['a', 'b', 'c'].map((x) => () => agent('${verb} ' + x, { label: 'look' })))`);
+  const project = makeProject({ files: { 'ask.js': ask('read') } });
+  const first = await run(project, ['ask.js', '--backend', 'mock']);
+  project.write('ask.js', ask('skim'));
+  const second = await run(project, ['ask.js', '--resume-from', first.id]);
+  const told = await reasonsOf(project, ['explain', second.id]);
+  for (const [i, x] of ['a', 'b', 'c'].entries())
+    expect(told[`#${i + 1} look`]).toBe(`prompt changed: line 1, character 1: "read ${x}" → "skim ${x}"`);
+});
+
+it('of a call that failed again and again the newest cause is told, within a run and over a chain', async () => {
+  const twice = "await agent('do A', { label: 'A' })\nreturn await agent('do A', { label: 'A again' })";
+  const project = makeProject({ files: { 'flow.js': workflow(twice) } });
+  const agent = makeShellAgent(project);
+  const failing = (message: string) => ({ fail: 1, says: JSON.stringify({ wf: 'error', kind: 'failed', message }) });
+  const reason = (cause: string) => expect.stringMatching(new RegExp(`^failed before: .*${cause}$`));
+  let id = '';
+  for (const cause of ['one', 'two', 'three']) {
+    agent.setRules({ A: failing(`early ${cause}`), '*': failing(`late ${cause}`) });
+    id = (await run(project, id === '' ? ['flow.js', '--retries', '0', ...agent.flags] : ['--resume-from', id])).id;
+    expect(await planOf(project, id)).toEqual({ '#1 A': reason(`late ${cause}`) });
+  }
+  expect(await reasonsOf(project, ['explain', id])).toMatchObject({ '#1 A': reason('late two') });
+});
+
 it('wf explain tells of the calls of a killed run too: those that had started ran live', async () => {
   const ask = (names: string): string =>
     workflow(`return await parallel([...'${names}'].map((name) => () => agent('do ' + name, { label: name })))`);
@@ -151,4 +178,17 @@ it('an answer that was there and cannot be used is not called a missing one', as
   const file = journalFile(project, real.id) as string;
   writeFileSync(file, readFileSync(file, 'utf8').replace('"A by ', '"a by '));
   expect(await planOf(project, real.id)).toEqual({ '#1 A': 'its result was recorded, and is damaged or missing' });
+});
+
+it('on mock, too, plan and explain say that an answer is there and that --match prefix alone keeps it back', async () => {
+  const fan = (b: string): string =>
+    workflow(`return await Promise.all(['A', '${b}', 'C'].map((x) => agent('do ' + x, { label: x })))`);
+  const project = makeProject({ files: { 'flow.js': fan('B') } });
+  const first = await run(project, ['flow.js', '--backend', 'mock']);
+  project.write('flow.js', fan('B2'));
+  const words = ['flow.js', '--resume-from', first.id, '--match', 'prefix'];
+  const reason = expect.stringMatching(/^its answer is recorded, but --match prefix reuses nothing behind/);
+  expect(await reasonsOf(project, ['plan', ...words])).toMatchObject({ '#3 C': reason });
+  const second = await run(project, words);
+  expect(await reasonsOf(project, ['explain', second.id])).toMatchObject({ '#3 C': reason });
 });
