@@ -6,6 +6,7 @@ import { examples } from './examples.js';
 import { withMeaning } from './meant-words.js';
 import { defineControl } from './commands/control-verbs.js';
 import { defineRun, VERBOSE } from './commands/run-flags.js';
+import { showMessage } from './show-message.js';
 import { describeErrorEvent, printErrorJson, showError } from './show-error.js';
 import { reportersIn, stderrOwnerOf } from './stderr-owner.js';
 
@@ -80,7 +81,7 @@ function buildProgram(setExit: (code: number) => void, isForMachine: boolean, ve
     .showHelpAfterError('  → wf -h lists the commands, wf <command> -h says what one takes.')
     .exitOverride()
     .configureOutput({
-      outputError: (text, write) => write(withMeaning(text, verb).replace(/^error: /, 'wf: WF_USAGE: ')),
+      outputError: (text, write) => write(showMessage(withMeaning(text, verb).replace(/^error: /, 'wf: WF_USAGE: '))),
       ...(isForMachine ? { writeErr: () => {} } : {}),
     });
   program.addHelpText(

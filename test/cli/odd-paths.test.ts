@@ -93,6 +93,8 @@ return a.length`);
     expect.stringMatching(/^ {2}→ /),
   ]);
   expect((await wf('test', bad)).stderr).toContain(shown);
+  for (const words of [['run', '--nowhere\n\u001b[31m'], ['nowhere\n\u001b[31m']])
+    expect((await wf(...words)).stderr.split('\n')[0]).toMatch(/^wf: WF_USAGE: .*nowhere\\n\\033\[31m/);
   expect((await wf('test', SCRIPT)).stderr.split('\n')[0]).toMatch(
     /nor \$'\S+\.test\.yaml' stands beside \$'\S+\.js'\.$/,
   );
