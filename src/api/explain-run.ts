@@ -64,7 +64,11 @@ export function explainRun(
       (result) => readResultAt(journal, result.lineOffset, result.lineLength),
       (result) => used.has(result.kept),
       createFateFinder(openLineage(source && findEarlierFolder(source, readFolders), readFolders)),
-      { prefix: run?.options.match === 'prefix', onMock: run?.madeUp === true },
+      {
+        prefix: run?.options.match === 'prefix',
+        onMock: run?.madeUp === true,
+        liveKeys: details.flatMap(({ reused, key }) => (reused || key === null ? [] : [key])),
+      },
     );
     const explainLive = (detail: CallDetail): string =>
       explainer.explain({

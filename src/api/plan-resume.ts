@@ -86,13 +86,18 @@ export async function planResume(given: RunWorkflowOptions): Promise<ResumePlan>
       ),
     });
     const results = carried.lines.filter((line) => line.type === 'result');
-    const used = new Set(plan.calls.map((call) => call.result));
+    const asked = [...plan.calls, ...plan.further];
+    const used = new Set(asked.map((call) => call.result));
     const explainer = createMissExplainer(
       results,
       carried.readEntry,
       (result) => used.has(result),
       createFateFinder(openLineage(found.folder, places.readFolders)),
-      { prefix: options.match === 'prefix', onMock: backend.madeUp },
+      {
+        prefix: options.match === 'prefix',
+        onMock: backend.madeUp,
+        liveKeys: asked.flatMap(({ decision, key }) => (decision === 'live' ? [key] : [])),
+      },
     );
     const hits = plan.calls.filter((call) => call.decision === 'hit');
     const usd = hits.map((call) => call.result?.usd ?? null).filter((value) => value !== null);

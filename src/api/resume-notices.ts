@@ -57,7 +57,7 @@ export function watchResume(
       carried.readEntry,
       (result) => used.has(result.kept),
       createFateFinder(lineage),
-      { onMock },
+      { onMock, liveKeys: calls.map(({ key }) => key) },
     );
     const changed = results.length === 0 ? [] : findChanged(calls.slice(0, EXPLAINED), explainer);
     if (changed[0] === undefined) return;
@@ -66,8 +66,11 @@ export function watchResume(
       calls.length === 1
         ? 'The call that runs first'
         : `Of the ${calls.length} calls that run first, ${atLeast}${changed.length}`;
+    // What is recorded and not asked for yet may be asked for later, and what runs first stand beside it.
+    const unasked = results.filter((result) => result.kind === 'ok' && !used.has(result.kept)).length;
+    const doubt = unasked <= calls.length ? '' : calls.length === 1 ? ' is new, or' : ' are new, or';
     warn(
-      `${who} had a recorded answer to another text or other options: ${changed[0]}${changed.length > 1 ? ', …' : ''}. wf plan says this before anything is spent.`,
+      `${who}${doubt} had a recorded answer to another text or other options: ${changed[0]}${changed.length > 1 ? ', …' : ''}. wf plan says this before anything is spent.`,
     );
   };
 

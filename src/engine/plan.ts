@@ -6,6 +6,7 @@ import type { KeptResult } from '../journal/carry.js';
 import { WfError } from '../shared/errors.js';
 import { createAnswerFeeder } from './answer-feeder.js';
 import type { EngineOptions } from './engine-options.js';
+import { isInDoubt, lookFurther } from './look-further.js';
 import { wordNotStarted } from './not-started.js';
 import { wordScriptWarning } from './run-voice.js';
 import type { UpEvent, UpMessage } from './sandbox/frames.js';
@@ -32,6 +33,8 @@ export interface ReplayPlan {
   unreached: KeptResult[];
   /** Timers that no record lets fire at once, and that the script still waits for. */
   timers: Set<number>;
+  /** What the script asks for behind them where the live ones get an answer that nobody gave: a guess, for reasons only. */
+  further: PlannedCall[];
   /** The script came to its end (or to its own error) without anything live. */
   ended: boolean;
   warnings: string[];
@@ -57,11 +60,26 @@ export type PlanOptions = Pick<
 
 const WARNINGS_KEPT = 50;
 
+const newPlan = (): ReplayPlan => ({
+  calls: [],
+  unreached: [],
+  timers: new Set(),
+  further: [],
+  ended: false,
+  warnings: [],
+});
+
 export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
   const { sandbox, carried, argsJson } = options;
   const lines = sortCarried(carried, options.backend.madeUp, options.match);
   const kept = new Map(lines.answers.map((answer) => [answer.kept, answer]));
-  const plan: ReplayPlan = { calls: [], unreached: [], timers: new Set(), ended: false, warnings: [] };
+  const plan = newPlan();
+  let told = plan;
+  let onRest = (): void => {};
+  const endLook = (): void => {
+    if (told !== plan) told.ended = true;
+    onRest();
+  };
   const recorded = new Map(lines.scripts);
   sandbox.limit(options.limits);
 
@@ -76,17 +94,20 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
     const take = (message: UpMessage): void => {
       switch (message.t) {
         case 'events':
-          for (const event of message.events) takeEvent(plan, kept, event, (n) => feeder?.delivered(n));
+          for (const event of message.events) takeEvent(told, kept, event, (n) => feeder?.delivered(n));
           if (message.rest) resolve();
+          if (sandbox.resting) onRest();
           return;
         case 'need':
           return feeder?.need(message.kept);
         case 'deps':
+          if (told !== plan) return endLook();
           void options
             .hashDeps(message.deps, message.cwd)
             .then((reply) => sandbox.send({ t: 'deps', ...reply }), reject);
           return;
         case 'workflow':
+          if (told !== plan) return endLook();
           void options.openWorkflow(message.reference, recorded).then((opened) => {
             if (!opened.ok) sandbox.send({ t: 'workflow', ...opened });
             else
@@ -99,22 +120,35 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
           }, reject);
           return;
         case 'end':
-          plan.ended = true;
+          told.ended = true;
+          onRest();
+          if (told !== plan) return;
           if (message.kind === 'fail') plan.warnings.push(`The script ends with an error: ${message.error.message}`);
           return resolve();
       }
     };
     void sandbox.gone.then((death) => {
       if (death.why === 'not-started') return reject(new WfError('WF_SANDBOX_DIED', wordNotStarted(death.code)));
-      if (death.why !== 'killed') plan.warnings.push(`The sandbox ended before the first rest (${death.why}).`);
+      endLook();
+      if (told === plan && death.why !== 'killed')
+        plan.warnings.push(`The sandbox ended before the first rest (${death.why}).`);
       resolve();
     });
     sandbox.listen(take);
     sandbox.send(makeStartHead(options, lines), argsJson === undefined ? undefined : Buffer.from(argsJson));
     feeder?.feed();
   });
-  await rested.finally(() => sandbox.kill());
+  try {
+    await rested;
+    const look = newPlan();
+    told = look;
+    if (isInDoubt(plan, carried))
+      await lookFurther(plan, look, sandbox, () => new Promise((resolve) => (onRest = resolve)));
+  } finally {
+    sandbox.kill();
+  }
   await sandbox.gone;
+  plan.further = told.calls;
   const used = new Set(plan.calls.map((call) => call.result));
   plan.unreached = [...lines.answers, ...lines.passed].filter((answer) => !used.has(answer));
   plan.calls.sort((a, b) => a.n - b.n);

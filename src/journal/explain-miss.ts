@@ -23,6 +23,8 @@ export interface MissRules {
   prefix?: boolean;
   /** The run is one on `mock`, which may reuse made-up answers. */
   onMock?: boolean;
+  /** Keys of the calls that run live: each asks again for a recorded call of its key, which then is no other's. */
+  liveKeys?: readonly string[];
 }
 
 export interface MissExplainer {
@@ -55,7 +57,7 @@ export function createMissExplainer(
   readEntry: (result: KeptResult) => ResultEntry,
   isUsed: (result: KeptResult) => boolean,
   fateOf: (key: string, recordedLines: number) => StartFate | undefined,
-  { prefix = false, onMock = false }: MissRules = {},
+  { prefix = false, onMock = false, liveKeys = [] }: MissRules = {},
 ): MissExplainer {
   const byKey = new Map<string, KeptResult[]>();
   const byLabel = new Map<string, KeptResult[]>();
@@ -65,18 +67,30 @@ export function createMissExplainer(
     if (result.label !== undefined) push(byLabel, result.label, result);
     if (result.path !== '') push(byPath, result.path, result);
   }
+  /** Those that a call asks for, whether it is given them or not. */
+  const asked = new Set<KeptResult>();
+  const seen = new Map<string, number>();
+  for (const key of liveKeys) {
+    const same = byKey.get(key) ?? [];
+    let at = seen.get(key) ?? 0;
+    while (at < same.length && isUsed(same[at] as KeptResult)) at++;
+    if (at < same.length) asked.add(same[at] as KeptResult);
+    seen.set(key, at + 1);
+  }
+  const isTaken = (result: KeptResult): boolean => isUsed(result) || asked.has(result);
 
   /**
    * The recorded call that this one most likely was: by label, else by slot, else by its number in call order where the
-   * texts are alike. One that another call took is none: that call stands in the script as before, and this one beside it.
+   * texts are alike. One that another call took or asks for is none: that call stands in the script as before, and this
+   * one beside it.
    */
   const findNearest = (call: LiveCallView & { prompt: string }): ResultEntry | undefined => {
     for (const same of [byLabel.get(call.label), byPath.get(call.path)]) {
-      const free = same?.filter((result) => !isUsed(result)) ?? [];
+      const free = same?.filter((result) => !isTaken(result)) ?? [];
       const nearest = free.find((result) => result.path === call.path && result.nth === call.nth) ?? free[0];
       if (nearest !== undefined) return readEntry(nearest);
     }
-    const before = recorded.find((result) => result.n === call.n && !isUsed(result));
+    const before = recorded.find((result) => result.n === call.n && !isTaken(result));
     const entry = before && readEntry(before);
     return entry?.prompt !== undefined && areAlike(entry.prompt, call.prompt) ? entry : undefined;
   };

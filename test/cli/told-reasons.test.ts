@@ -1,7 +1,7 @@
 /** Why a call runs, and what was started before: what plan, resume and explain say of it is so. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { ExplainedCall } from '../../src/index.js';
+import type { ExplainedCall, ResumePlan } from '../../src/index.js';
 import { journalFile, waitForJournalLines } from '../support/journal.js';
 import { runWf, startWf } from '../support/run-wf.js';
 import { makeProject, type TestProject } from '../support/temp-project.js';
@@ -93,6 +93,72 @@ it('a call beside those that stayed is new, wherever it was put in, and nobody i
     expect(stderr, name).not.toContain('had a recorded answer to another text');
     expect(state.counts).toMatchObject({ reused: name === 'steps.js' || name === 'ask.js' ? 2 : 3 });
   }
+});
+
+for (const [how, ask] of [
+  ['one after the other', "for (const name of '%') await agent('do ' + name + ' well', { label: 'work' })"],
+  ['at once', "await parallel([...'%'].map((name) => () => agent('do ' + name + ' well', { label: 'work' })))"],
+] as const)
+  it(`among calls of one label, asked ${how}, one that was put in is new, and one in the place of another is changed`, async () => {
+    const steps = (names: string): string => workflow(ask.replace('%', names));
+    const project = makeProject({ files: { 'flow.js': steps('abcd') } });
+    // The recorded failure of c is asked for again, and is no text that changed.
+    const program = 'read -r t; case $t in *c*) exit 9 ;; esac; echo done';
+    const flags = ['--backend', 'command', '--command', JSON.stringify(['/bin/sh', '-c', program]), '--retries', '0'];
+    const first = await run(project, ['flow.js', '--allow-failures', ...flags]);
+    expect(first.state.counts).toMatchObject({ ok: 3, failed: 1 });
+    const reasonsFor = async (names: string): Promise<(string | undefined)[]> => {
+      project.write('flow.js', steps(names));
+      const { stdout } = await runWf(['plan', '--json', '--resume-from', first.id, 'flow.js'], { project });
+      const plan = JSON.parse(stdout) as ResumePlan;
+      expect(plan.hits + plan.unreached).toBe(3);
+      return plan.calls.filter(({ decision }) => decision === 'live').map(({ reason }) => reason.slice(0, 60));
+    };
+    const changed = (from: string, to: string) =>
+      `prompt changed: line 1, character 4: "do ${from} well" → "do ${to} well"`.slice(0, 60);
+    const failed = expect.stringMatching(/^failed before: /);
+    const later = how === 'at once' ? [failed] : [];
+    expect(await reasonsFor('axbcd')).toEqual(['new', ...later]);
+    expect(await reasonsFor('axyzbcd')).toEqual([...(how === 'at once' ? ['new', 'new', 'new'] : ['new']), ...later]);
+    expect(await reasonsFor('abcxd')).toEqual([failed, ...(how === 'at once' ? ['new'] : [])]);
+    expect(await reasonsFor('abxcd')).toEqual(['new', ...later]);
+    expect(await reasonsFor('axcd')).toEqual([changed('b', 'x'), ...later]);
+    expect(await reasonsFor('abxd')).toEqual([changed('c', 'x')]);
+
+    // The run says the same afterwards, and before that nothing that it cannot know.
+    project.write('flow.js', steps('axbcd'));
+    const second = await run(project, ['flow.js', '--resume-from', first.id, '--allow-failures']);
+    const told = / had a recorded answer to another text/;
+    if (how === 'at once') expect(second.stderr).not.toMatch(told);
+    else expect(second.stderr).toMatch(/The call that runs first is new, or had a recorded answer to another text/);
+    expect(await reasonsOf(project, ['explain', second.id])).toMatchObject({ '#2 work': 'new', '#4 work': failed });
+  });
+
+it('a look at what a script asks for further on spends nothing, comes to an end, and changes no other word of the plan', async () => {
+  const ask = (text: string): string => `await agent('${text}', { label: 'work' })\n`;
+  const project = makeProject({
+    files: { 'flow.js': workflow(ask('do a') + ask('do b')), 'child.js': workflow("log('child')") },
+  });
+  const agent = makeShellAgent(project);
+  const first = await run(project, ['flow.js', ...agent.flags]);
+  const changed = 'prompt changed: line 1, character 4: "do a" → "do new"';
+  for (const [between, reason] of [
+    ['', 'new'],
+    ["agent('wrong', { isolation: true }).catch(() => {})", 'new'],
+    ["await parallel([() => { throw new Error('x') }])", 'new'],
+    // Behind an error, a child, and what never ends, nothing is seen: then the texts are compared.
+    ["throw new Error('x')", changed],
+    ["await workflow({ scriptPath: './child.js' })", changed],
+    ["for (;;) await agent('again', { label: 'again' })", changed],
+  ] as const) {
+    project.write('flow.js', workflow(`${ask('do new')}${between}\n${ask('do a')}${ask('do b')}`));
+    const { stdout, stderr } = await runWf(['plan', '--json', '--resume-from', first.id, 'flow.js'], { project });
+    const { hits, live, unreached, complete, calls } = JSON.parse(stdout) as ResumePlan;
+    expect([hits, live, unreached, complete], between).toEqual([0, 1, 2, false]);
+    expect(calls, between).toMatchObject([{ n: 1, label: 'work', decision: 'live', reason }]);
+    expect(stderr.trim().split('\n'), between).toEqual([expect.stringContaining('The script differs')]);
+  }
+  expect(agent.started()).toEqual(['work', 'work']);
 });
 
 it('a text that was reworded is compared with what stood in its place', async () => {
