@@ -14,6 +14,11 @@ const MAX_ERRORS = 10;
 /** Above that many values only the first error is looked for: a list of all could outgrow the memory. */
 const MAX_LISTED_VALUES = 20_000;
 
+/** The same for a schema that is too wide for a check that stops at the first error. */
+const MAX_WIDE_VALUES = 200_000;
+/** Of so many properties it is not even tried. */
+const WIDE = 1_000;
+
 const OPTIONS: Options = {
   strict: false,
   // Without the u flag V8 can bound the backtracking of a pattern.
@@ -38,20 +43,54 @@ export function makeCheck(text: string): SchemaCheck {
   const draft = draftOf(schema);
   // Both drafts are named in several spellings; the compiler is chosen already.
   delete schema.$schema;
-  const fits = compileWith(schema, draft, text, false);
   let listAll: ValidateFunction | undefined;
-  return (value) => {
-    try {
-      if (fits(value)) return [];
-      if (!hasAtMost(MAX_LISTED_VALUES, value)) return describeErrors(fits.errors);
-      listAll ??= compileWith(schema, draft, text, true);
-      listAll(value);
-      return describeErrors(listAll.errors ?? fits.errors);
-    } catch (error) {
-      if (error instanceof RangeError) return ['/ is too large or nested too deeply to be checked'];
-      throw error;
-    }
+  const list = (value: unknown): string[] => {
+    listAll ??= compileWith(schema, draft, text, true);
+    return listAll(value) ? [] : describeErrors(listAll.errors);
   };
+  // Code that stops at the first error has one block within the other for each property: of thousands, too many for the
+  // stack. That which lists all has them one behind the other.
+  let fits = isWide(schema) ? undefined : unlessTooDeep(() => compileWith(schema, draft, text, false));
+  if (fits === undefined) listAll = compileWith(schema, draft, text, true);
+
+  const check = (value: unknown): string[] | undefined => {
+    const isFit = fits && unlessTooDeep(() => fits?.(value));
+    if (isFit) return [];
+    if (isFit === undefined) {
+      if (!hasAtMost(MAX_WIDE_VALUES, value)) return undefined;
+      const errors = list(value);
+      // The code, which is parsed at its first use, was what is nested too deeply, and not the value.
+      fits = undefined;
+      return errors;
+    }
+    const first = describeErrors(fits?.errors);
+    if (!hasAtMost(MAX_LISTED_VALUES, value)) return first;
+    const all = list(value);
+    return all.length === 0 ? first : all;
+  };
+  return (value) => unlessTooDeep(() => check(value)) ?? ['/ is too large or nested too deeply to be checked'];
+}
+
+/** What the work gives; undefined where the stack does not suffice for it. */
+function unlessTooDeep<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function isWide(schema: object): boolean {
+  const rest: unknown[] = [schema];
+  while (rest.length > 0) {
+    const next = rest.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Object.values(next);
+    if (members.length > WIDE && !Array.isArray(next)) return true;
+    for (const member of members) rest.push(member);
+  }
+  return false;
 }
 
 function draftOf(schema: Record<string, unknown>): Draft {
@@ -76,7 +115,8 @@ function compileWith(schema: object, draft: Draft, text: string, allErrors: bool
   const place = `${draft} ${allErrors}`;
   let ajv = own ? undefined : shared.get(place);
   if (!ajv) {
-    const options = { ...OPTIONS, allErrors };
+    // Of thousands of properties the optimizer takes longer than all the rest; a list is made once for an answer at most.
+    const options = { ...OPTIONS, allErrors, code: { optimize: !allErrors } };
     ajv = draft === 'draft-07' ? new Ajv(options) : (new Ajv2020(options) as unknown as Ajv);
     formatsModule.default(ajv);
     if (!own) shared.set(place, ajv);

@@ -109,6 +109,27 @@ describe('what does not fit is named', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(400e6);
   });
 
+  for (const count of [500, 1_000, 1_300, 1_400, 1_600, 2_500, 5_000])
+    test(`a schema of ${count} flat properties checks as any other`, () => {
+      const names = Array.from({ length: count }, (_, i) => `p${i}`);
+      const part = { type: 'object', properties: { a: { type: 'string' }, b: { enum: [1, 2] } }, required: ['a'] };
+      const properties = Object.fromEntries(names.map((name, i) => [name, i % 2 === 0 ? { type: 'string' } : part]));
+      const schema = { type: 'object', properties, required: names, additionalProperties: false };
+      expect(checkSchema(schema)).toBeNull();
+      const value = Object.fromEntries(names.map((name, i) => [name, i % 2 === 0 ? 'x' : { a: 'y', b: 2 }]));
+      const check = compileSchema(schema);
+      expect(check(value)).toEqual([]);
+      expect(check({ ...value, p2: 1, p3: { b: 3 }, other: 1 })).toEqual([
+        '/ must NOT have additional properties: "other"',
+        '/p2 must be string',
+        "/p3 must have required property 'a'",
+        '/p3/b must be equal to one of the allowed values: [1,2]',
+      ]);
+      expect(check({ ...value, p4: undefined })).toEqual(["/ must have required property 'p4'"]);
+      expect(check(1)).toEqual(['/ must be object']);
+      expect(check(value)).toEqual([]);
+    });
+
   test('a value nested too deeply is a misfit, not a crash', () => {
     const schema = { $ref: '#/$defs/n', $defs: { n: { type: 'array', items: { $ref: '#/$defs/n' } } } };
     const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;

@@ -8,6 +8,9 @@ const OPTIONS = {
   validateFormats: false,
   unicodeRegExp: false,
   addUsedSchema: false,
+  // Code that stops at the first error nests by properties, and thousands of them outgrow the stack.
+  allErrors: true,
+  code: { optimize: false },
 } as const;
 
 /** @param draft 2020 stands for 2019-09 too */
