@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { startWf } from '../support/run-wf.js';
 import { makeProject } from '../support/temp-project.js';
 import { readState, workflow } from './cli-kit.js';
-import { run } from './support/runs.js';
+import { linesOf, run } from './support/runs.js';
 import { makeShellAgent } from './support/shell-agent.js';
 
 it('C191 a call that waits for its turn when its child workflow ends is never started', async () => {
@@ -41,4 +41,24 @@ it('J13 a call that was forgotten takes no recorded answer from one that is awai
   const second = await run(project, ['flow.js', '--resume-from', first.id]);
   expect([second.result, agent.started(second.id)]).toEqual([first.result, []]);
   expect(second.state.counts).toMatchObject({ reused: 1, executed: 0, abandoned: 1 });
+});
+
+it('C191 what a child workflow starts or sets a timer for at its very end is not started, and leaves no line', async () => {
+  const child = workflow(
+    `const later = async (what) => { for (let i = 0; i < 100; i++) await null; what() }
+later(() => agent('late', { label: 'late' }))
+later(() => setTimeout(() => log('late'), 1))
+setTimeout(() => log('never'), 1)
+return 'done'`,
+    'hasty',
+  );
+  const body = `await workflow('hasty')
+await new Promise((resolve) => setTimeout(resolve, 50))
+return await agent('last', { label: 'last' })`;
+  const project = makeProject({ files: { 'flow.js': workflow(body), '.claude/workflows/hasty.js': child } });
+  const agent = makeShellAgent(project);
+  const { id, code, stderr, state } = await run(project, ['flow.js', ...agent.flags]);
+  expect([code, agent.started(), state.counts.calls]).toEqual([0, ['last'], 1]);
+  expect(stderr).not.toMatch(/never|late/);
+  expect(linesOf(project, id).map(({ type }) => type)).toEqual(['script', 'timer', 'result']);
 });
