@@ -99,6 +99,10 @@ it('J3 J7 J16 the system calls: lines are appended by one write each, before any
       .writesTo(2)
       .find(({ text }) => text.includes('"call.finished"') && text.includes(`"n":${i + 1},`));
     expect(told?.at).toBeGreaterThan(at);
+    // The sandbox, too, is given it only then.
+    const given = trace.writesWith(`{"t":"deliver","items":[[${i + 1},`);
+    expect(given).toHaveLength(1);
+    expect(given[0]?.at).toBeGreaterThan(at);
   }
   for (const record of ['state.json', 'run.json']) {
     const place = join(folder, record);

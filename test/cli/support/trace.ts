@@ -31,6 +31,8 @@ export interface Trace {
   writes(path: string): { at: number; text: string }[];
   /** Writes by the main thread to a descriptor. */
   writesTo(fd: number): { at: number; text: string }[];
+  /** Writes by the main thread, to whatever, that hold the text. */
+  writesWith(text: string): { at: number; text: string }[];
   /** Calls of any thread or child that rename, cut, link or remove the path. */
   changes(path: string): string[];
 }
@@ -71,6 +73,7 @@ export function readTrace(project: TestProject): Trace {
       return writesTo((fd) => fd === opened).filter(({ at }) => at > (open?.at ?? 0));
     },
     writesTo: (fd) => writesTo((one) => one === fd),
+    writesWith: (wanted) => writesTo(() => true).filter(({ text }) => text.includes(wanted)),
     changes: (path) =>
       all.flatMap((line) => {
         const found = /^[\d.]+ ((?:rename|renameat|renameat2|truncate|unlink|unlinkat|link|linkat)\(.*)/.exec(line);
