@@ -28,13 +28,14 @@ export function isInDoubt({ ended, calls }: ReplayPlan, carried: CarriedLines | 
 export async function lookFurther(
   plan: ReplayPlan,
   look: ReplayPlan,
-  sandbox: Pick<EngineOptions['sandbox'], 'send' | 'resting'>,
+  sandbox: Pick<EngineOptions['sandbox'], 'send' | 'gone'>,
   nextRest: () => Promise<void>,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, LOOK_MS, 'late');
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LOOK_MS);
   });
+  const stopped = Promise.race([late, sandbox.gone]).then(() => 'stopped');
   try {
     let open = plan.calls.filter(({ decision }) => decision === 'live');
     for (let round = 0; round < ROUNDS && open.length > 0 && !look.ended; round++) {
@@ -45,7 +46,7 @@ export async function lookFurther(
       const items = open.map(({ n }, i): DeliveredItem => [n, 1, sizes[i] as number, 0]);
       const rest = nextRest();
       sandbox.send({ t: 'deliver', items }, { texts, bytes: sizes.reduce((sum, size) => sum + size, 0) });
-      if ((await Promise.race([rest, late])) === 'late') return;
+      if ((await Promise.race([rest, stopped])) === 'stopped') return;
       open = look.calls.slice(seen).filter(({ decision }) => decision === 'live');
     }
   } finally {

@@ -89,7 +89,11 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
         ? undefined
         : createAnswerFeeder(carried, lines.answers, {
             send: (head, body) => sandbox.send(head, body),
-            onUnreadable: reject,
+            onUnreadable(error) {
+              reject(error);
+              // In the look nobody hears of that any more: what it wanted was for reasons only.
+              endLook();
+            },
           });
     const take = (message: UpMessage): void => {
       switch (message.t) {
@@ -129,7 +133,6 @@ export async function planReplay(options: PlanOptions): Promise<ReplayPlan> {
     };
     void sandbox.gone.then((death) => {
       if (death.why === 'not-started') return reject(new WfError('WF_SANDBOX_DIED', wordNotStarted(death.code)));
-      endLook();
       if (told === plan && death.why !== 'killed')
         plan.warnings.push(`The sandbox ended before the first rest (${death.why}).`);
       resolve();
