@@ -1,7 +1,7 @@
 /** Where agents work: the folder in which a run was started, found again from the present project's root. */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { mainWorkTree } from '../runs/main-work-tree.js';
+import { listMainWorkTrees } from '../runs/main-work-tree.js';
 import { findProjectRoot } from '../runs/project-root.js';
 import { WfError } from '../shared/errors.js';
 import type { Places } from './prepare-run.js';
@@ -37,8 +37,8 @@ export function describeOtherProject({ root, home }: Places, source: SourceRun):
   if (basename(runsFolder) !== 'workflow-runs' || basename(dirname(runsFolder)) !== '.claude') return [];
   const other = real(dirname(dirname(runsFolder)));
   const own = real(root);
-  // A linked worktree is the same project.
-  if (other === own || mainWorkTree(own) === other || mainWorkTree(other) === own) return [];
+  // A linked worktree is the same project, and runs of the trees that this one hangs on are found without being asked for.
+  if (other === own || listMainWorkTrees(own).includes(other) || listMainWorkTrees(other).includes(own)) return [];
   if (other === real(home) || findProjectRoot(other, home) !== other) return [];
   return [
     `The source run lies in the project ${other}; agents work in the present one, ${own}. To go on there, type the command in that folder.`,

@@ -43,3 +43,14 @@ it('a linked worktree is the same project, and runs that lie apart from any proj
   const lone = await runWf(['plan', '--resume-from', first, '--runs-dir', apart], { project });
   expect({ code: lone.code, lies: lone.stderr.includes('lies in') }).toEqual({ code: 0, lies: false });
 });
+
+it('a run that is found without --runs-dir, several working trees up, lies in no other project', async () => {
+  const project = makeProject({ files: { 'flow.js': FLOW }, git: true });
+  await runWf(['run', 'flow.js', ...MOCK], { project });
+  const id = newestRun(project);
+  project.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', project.dir, 'part');
+  const tree = join(project.root, 'tree');
+  project.git('-C', project.path('part'), 'worktree', 'add', '-q', tree);
+  const { code, stderr } = await runWf(['plan', '--resume-from', id], { project, cwd: tree });
+  expect({ code, lies: stderr.includes('lies in') }).toEqual({ code: 0, lies: false });
+});
