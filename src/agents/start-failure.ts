@@ -46,13 +46,15 @@ function explainMissing(program: string, code: string, cwd: string): { reason: s
     };
   // Where the file is there, what the system misses is its interpreter.
   const first = isThere ? readInterpreter(path) : undefined;
-  return {
-    reason:
-      first === undefined
-        ? 'there is no such program'
-        : `the program that its first line names (${first}) is not there`,
-    advice: '',
-  };
+  if (first === undefined) return { reason: 'there is no such program', advice: '' };
+  const shown = first.trimEnd();
+  // The system takes it for a part of the interpreter's name, where no argument stands between the two.
+  if (/^#!\s*\S+\r$/.test(first))
+    return {
+      reason: `its first line (${shown}) ends in a carriage return`,
+      advice: 'Save it with line ends of Unix (LF). ',
+    };
+  return { reason: `the program that its first line names (${shown}) is not there`, advice: '' };
 }
 
 function isFile(path: string): boolean {
@@ -70,7 +72,7 @@ function readInterpreter(path: string): string | undefined {
     fd = openSync(path, 'r');
     const start = Buffer.alloc(256);
     const text = start.toString('utf8', 0, readSync(fd, start));
-    return /^#![^\r\n]+/.exec(text)?.[0];
+    return /^#![^\n]+/.exec(text)?.[0];
   } catch {
     return undefined;
   } finally {

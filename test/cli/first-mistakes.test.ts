@@ -103,6 +103,15 @@ describe('a place that is nearly right', () => {
     );
   });
 
+  it('a script with line ends of Windows is not told that its interpreter is missing', async () => {
+    const project = makeProject({ files: { 'flow.js': THREE, 'agent.sh': '#!/bin/sh\r\necho x\r\n' } });
+    chmodSync(project.path('agent.sh'), 0o755);
+    const { code, stderr } = await runWf(['run', 'flow.js', '-q', '--command', './agent.sh'], { project });
+    expect(code).toBe(6);
+    expect(stderr).toContain('agent.sh could not be started: its first line (#!/bin/sh) ends in a carriage return. ');
+    expect(stderr).toContain('Save it with line ends of Unix (LF). ');
+  });
+
   it('phases as a list of texts are told in the form that is meant', async () => {
     const text = "export const meta = { name: 'flow', description: 'd', phases: ['Find'] }\nreturn 1\n";
     const { stdout } = await runWf(['check', 'flow.js'], { project: makeProject({ files: { 'flow.js': text } }) });
