@@ -29,8 +29,18 @@ describe('wf check', () => {
     expect((await runWf(['run', 'flow.js', ...MOCK], { project })).code).toBe(0);
   });
 
-  it('names work that is handed to phase(), which never calls it', async () => {
-    const body = "phase('A', async () => { await agent('x') })\nphase('B')\nreturn await agent('y')";
+  it('says nothing of a value that another one replaces in the same options', async () => {
+    const body = "const base = { retries: 200 }\nreturn await agent('x', { ...base, retries: 2 })";
+    const project = makeProject({ files: { 'flow.js': workflow(body) } });
+    expect((await runWf(['check', 'flow.js'], { project })).stdout).toMatch(/nothing to say/);
+    expect((await runWf(['run', 'flow.js', ...MOCK], { project })).code).toBe(0);
+  });
+
+  it.each([
+    "phase('A', async () => { await agent('x') })",
+    "phase('A', work); async function work() { await agent('x') }",
+  ])('names work that is handed to phase(), which never calls it: %s', async (call) => {
+    const body = `${call}\nphase('B')\nreturn await agent('y')`;
     const project = makeProject({ files: { 'flow.js': workflow(body) } });
     const { code, stdout } = await runWf(['check', 'flow.js'], { project });
     expect(code).toBe(0);

@@ -16,7 +16,9 @@ export function checkOptions(context: CheckContext): void {
     const name = calledName(node, names);
     if (name === 'agent' || name === 'agent.settled') {
       checkPrompt(node, name, context);
-      for (const { key, node: member } of readOptions(node, names)?.members ?? []) {
+      const members = readOptions(node, names)?.members ?? [];
+      // Of two of one name, as behind a spread of defaults, the call is given the last.
+      for (const [key, member] of new Map(members.map((option) => [option.key, option.node]))) {
         if (!seen.has(member)) checkOption(key, member, context);
         seen.add(member);
       }

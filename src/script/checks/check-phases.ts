@@ -3,7 +3,7 @@ import { full } from 'acorn-walk';
 import { nearestWord } from '../../shared/nearest-word.js';
 import { keyOf } from '../read-literal.js';
 import { exportsMeta } from '../read-meta.js';
-import { type CheckContext, calledName, readOptions, resolveConstant, textOf } from './context.js';
+import { type CheckContext, calledName, functionNamed, isFunction, readOptions, textOf } from './context.js';
 
 /**
  * Titles in `meta.phases` that nothing uses, and phases that `meta.phases` does not name. Only where every phase name of
@@ -44,10 +44,13 @@ export function checkPhases(context: CheckContext): void {
 }
 
 /** `phase('Find', async () => …)` as other tools have it: what the function would start never runs, and nobody says so. */
-function checkPhaseWork({ program, names, report }: CheckContext): void {
+function checkPhaseWork(context: CheckContext): void {
+  const { program, names, report } = context;
+  const isWork = (node: ast.AnyNode): boolean =>
+    node.type === 'Identifier' ? functionNamed(node, context) !== undefined : isFunction(node);
   full(program, (node) => {
     if (node.type !== 'CallExpression' || calledName(node, names) !== 'phase') return;
-    const work = node.arguments.slice(1).find((argument) => FUNCTIONS.has(resolveConstant(argument, names).type));
+    const work = node.arguments.slice(1).find(isWork);
     if (work === undefined) return;
     report(work, {
       code: 'WF_CHECK_PHASE',
@@ -57,8 +60,6 @@ function checkPhaseWork({ program, names, report }: CheckContext): void {
     });
   });
 }
-
-const FUNCTIONS = new Set(['ArrowFunctionExpression', 'FunctionExpression']);
 
 /** Every phase name of the script, or `undefined` when one is made at run time. */
 function findPhaseNames(
