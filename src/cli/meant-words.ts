@@ -34,7 +34,8 @@ const FLAGS = new Map<string, string>(
 export function withMeaning(text: string, verb: string | undefined): string {
   const [, kind, word = ''] = /unknown (command|option) '([^']+)'/.exec(text) ?? [];
   const known = kind === 'command' ? VERBS : verb === 'run' || verb === 'plan' ? FLAGS : undefined;
-  const meant = known?.get(word);
+  // The name alone: `--resume=<uuid>` is a way to write it too.
+  const meant = known?.get(word.replace(/=.*$/s, ''));
   if (meant === undefined) return text;
   const said = text.replace(/\n\(Did you mean [^\n]*\)/, '');
   return `${said.trimEnd()}\n(Did you mean ${meant}?)${said.endsWith('\n') ? '\n' : ''}`;

@@ -1,5 +1,5 @@
 /** The workflow's args from the command line: parsed exactly once. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
 import { quoteWord } from '../shared/quote-word.js';
 
@@ -48,14 +48,17 @@ const NO_JSON = 'Plain text goes into --args-text, a file into --args-file, sing
 /** Where the text names a file, as other tools take it, that one was meant. */
 function remedyForArgs(text: string): string {
   const file = text.replace(/^@/, '');
-  return file !== '' && existsSync(file) ? `To read the file: --args-file ${quoteWord(file)}` : NO_JSON;
+  return existsSync(file) && !statSync(file).isDirectory()
+    ? `To read the file: --args-file ${quoteWord(file)}`
+    : NO_JSON;
 }
 
 /** What people write into JSON out of habit, looked for outside of its texts. */
 function remedyForJson(text: string): string | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   const bare = text.replace(/"(?:[^"\\]|\\.)*"/g, '""');
-  if (/\/[/*]/.test(bare)) return 'JSON takes no comments.';
+  // Within a word they are those of an address or a pattern, of which the shell has taken the quotes.
+  if (/[\s,"\d{}[\]]\/[/*]/.test(bare)) return 'JSON takes no comments.';
   if (/'|[{,]\s*[\p{ID_Start}$_][\p{ID_Continue}$]*\s*:/u.test(bare))
     return 'Names and texts stand in double quotes: \'{ "name": "text" }\'.';
   return /,\s*[\]}]/.test(bare) ? 'No comma stands before a closing bracket.' : undefined;

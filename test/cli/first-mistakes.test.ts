@@ -20,6 +20,7 @@ describe('a verb or flag of other tools', () => {
     [['rm', 'x'], 'wf prune'],
     [['cancel', 'x'], 'wf stop <run>'],
     [['run', '--resume', 'x'], '--resume-from <uuid>'],
+    [['run', 'flow.js', '--resume=x'], '--resume-from <uuid>'],
     [['run', 'flow.js', '--json'], '--reporter json'],
     [['run', 'flow.js', '--parallel', '2'], '--concurrency <n>'],
   ])('wf %j is answered with the one that is meant', async (args, meant) => {
@@ -51,9 +52,17 @@ describe('args that are no JSON', () => {
     ['a file that is there', ['--args', 'plain.json'], /→ To read the file: --args-file plain\.json\n/],
     ['a file in the way of other tools', ['--args', '@plain.json'], /→ To read the file: --args-file plain\.json\n/],
     ['a file that is not there', ['--args-file', 'none.json'], /none\.json cannot be read: there is no such file\.\n/],
+    ['a folder', ['--args', 'folder'], /→ Plain text goes into --args-text/],
+    ['a text too long for a name', ['--args', 'word '.repeat(2_000)], /→ Plain text goes into --args-text/],
+    [
+      'an address that lost its quotes',
+      ['--args', '{url: https://x.test}'],
+      /→ Names and texts stand in double quotes/,
+    ],
+    ['a pattern that lost its quotes', ['--args', '[src/*]'], /→ Plain text goes into --args-text/],
     ['slashes in a text are no comment', ['--args', '{"a": "http://x" "b"}'], /→ Plain text goes into --args-text/],
   ])('%s: the remedy is for that', async (_, flags, words) => {
-    const files = { 'flow.js': THREE, 'commented.json': '{ // one\n}', 'plain.json': '{}' };
+    const files = { 'flow.js': THREE, 'commented.json': '{ // one\n}', 'plain.json': '{}', 'folder/x': '' };
     expect(await refusalOf(makeProject({ files }), ['run', 'flow.js', ...MOCK, ...flags])).toMatch(words);
   });
 
