@@ -30,11 +30,11 @@ function describe({ findings }: DoctorReport): string {
   return `${text}\n${summarise(findings)}\n`;
 }
 
-/** So many notes that differ in nothing but their path would push everything else off the screen. */
+/** More notes with one remedy would push everything else off the screen. */
 const MOST_ALIKE = 5;
 const SHOWN_ALIKE = 3;
 
-/** Notes of one check in a row to which the same is said are one group; whatever a person should look at stands alone. */
+/** Notes of one check in a row that have the same remedy are one group; whatever a person should look at stands alone. */
 function groupAlike(findings: readonly DoctorFinding[]): DoctorFinding[][] {
   const groups: DoctorFinding[][] = [];
   for (const finding of findings) {
