@@ -10,8 +10,13 @@ import type { SourceRun } from './source-run.js';
 /** Relative to the project root with forward slashes, or null outside of it. */
 export function insideRoot(root: string, path: string | null): string | null {
   if (path === null) return null;
-  const way = relative(realpathSync(root), path);
-  return way.startsWith('..') || isAbsolute(way) ? null : way.split(sep).join('/');
+  // As both were named first: where one of them was found by a link, only their real paths can be compared.
+  return wayInside(root, path) ?? wayInside(real(root), real(path));
+}
+
+function wayInside(root: string, path: string): string | null {
+  const way = relative(root, path);
+  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? null : way.split(sep).join('/');
 }
 
 /** @throws WfError `WF_FOLDER_MISSING` */
