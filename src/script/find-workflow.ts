@@ -98,14 +98,17 @@ function kindOf(path: string): 'file' | 'folder' | undefined {
 }
 
 function folderGiven(given: string, path: string): WfError {
+  return new WfError('WF_SCRIPT_NOT_FOUND', `${given} is a folder, and no saved workflow has that name.`, {
+    remedy: nameScripts(given, path) ?? 'Give the path of a script, or the name of a saved workflow.',
+  });
+}
+
+/** What to give in place of a folder that has scripts in it. */
+function nameScripts(given: string, path: string): string | undefined {
   const scripts = scriptsIn(path);
   const named = scripts.slice(0, 3).map((name) => join(given, name));
-  return new WfError('WF_SCRIPT_NOT_FOUND', `${given} is a folder, and no saved workflow has that name.`, {
-    remedy:
-      named.length === 0
-        ? 'Give the path of a script, or the name of a saved workflow.'
-        : `Give a script in it: ${named.join(', ')}${scripts.length > named.length ? ', …' : ''}.`,
-  });
+  if (named.length === 0) return undefined;
+  return `Give a script in it: ${named.join(', ')}${scripts.length > named.length ? ', …' : ''}.`;
 }
 
 function openFile(given: string, path: string, places: WorkflowPlaces, looksLikePath: boolean): FoundWorkflow {
@@ -115,14 +118,16 @@ function openFile(given: string, path: string, places: WorkflowPlaces, looksLike
     if (!looksLikePath || !WfError.is(error) || error.code !== 'WF_SCRIPT_NOT_FOUND') throw error;
     const asked = given.replace(/^.*\//, '').replace(/(?:\.workflow)?\.m?[jt]s$/, '');
     const names = listWorkflows(places).workflows.map(({ name }) => name);
+    const inside = names.includes(asked) ? undefined : nameScripts(given, path);
     const beside = names.includes(asked) ? undefined : nearestWord(basename(path), scriptsIn(dirname(path)));
     const name = names.includes(asked) ? asked : nearestWord(asked, names);
-    if (beside === undefined && name === undefined) throw error;
+    if (inside === undefined && beside === undefined && name === undefined) throw error;
     throw new WfError(error.code, error.message, {
       remedy:
-        beside === undefined
+        inside ??
+        (beside === undefined
           ? `Did you mean the saved workflow \`${name}\`? Give its name without a path.`
-          : `Did you mean \`${given.replace(/[^/]*$/, () => beside)}\`?`,
+          : `Did you mean \`${given.replace(/[^/]*$/, () => beside)}\`?`),
       ...(error.place ? { place: error.place } : {}),
     });
   }

@@ -86,6 +86,11 @@ describe('a place that is nearly right', () => {
       'wf: WF_SCRIPT_NOT_FOUND: flows is a folder, and no saved workflow has that name.\n' +
         '  → Give a script in it: flows/a.js, flows/b.ts.\n',
     );
+    // As a shell completes it, and with a path before it.
+    for (const given of ['flows/', './flows', project.path('flows')])
+      expect(await refusalOf(project, ['run', given, ...MOCK])).toMatch(
+        /flows: it is a folder\.\n {2}→ Give a script in it: \S*flows\/a\.js, \S*flows\/b\.ts\.\n$/,
+      );
     expect(await refusalOf(project, ['check', 'empty'])).toMatch(
       /empty is a folder.*\n {2}→ Give the path of a script, or the name of a saved workflow\.\n$/,
     );
