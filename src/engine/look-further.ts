@@ -10,7 +10,7 @@ import type { DeliveredItem } from './sandbox/frames.js';
 /** The live calls are answered, and those that come then, so many times. */
 const ROUNDS = 20;
 /** A script may take an answer that nobody gave as a reason to compute for ever. */
-const LOOK_MS = 10_000;
+const LOOK_MS = 3_000;
 
 /** A live call may be a recorded one that changed, or stand beside all of those, which are asked for later. */
 export function isInDoubt({ ended, calls }: ReplayPlan, carried: CarriedLines | undefined): boolean {

@@ -63,7 +63,7 @@ export function createWakefulness({ cores, now, soon }: Surroundings = here()): 
     sent() {
       sentAt = now();
       lookedAt = 0;
-      if (!wasQuick || isAwake || core.isCrowded()) return;
+      if (!wasQuick || isAwake || !core.chooseAwake()) return;
       isAwake = true;
       soon(stay);
     },

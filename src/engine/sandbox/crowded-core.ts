@@ -5,8 +5,8 @@
  */
 
 export interface CrowdedCore {
-  /** Asked before each wait: staying awake has cost more of late than it can gain. */
-  isCrowded(): boolean;
+  /** Decides how the next wait is spent: awake, unless that has cost more of late than it can gain. */
+  chooseAwake(): boolean;
   /** A wait that was stayed awake for is over. */
   note(lostMs: number): void;
 }
@@ -24,10 +24,10 @@ const FORGET = 0.995;
 export function createCrowdedCore(): CrowdedCore {
   let lost = 0;
   return {
-    isCrowded() {
-      if (lost < TOO_MUCH_MS) return false;
+    chooseAwake() {
+      if (lost < TOO_MUCH_MS) return true;
       lost *= FORGET;
-      return true;
+      return false;
     },
     note(lostMs) {
       lost += (Math.min(lostMs, MOST_MS) - lost) * WEIGHT;

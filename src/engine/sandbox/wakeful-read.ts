@@ -66,7 +66,7 @@ export function createWakefulRead({ cores, now, read, readNow, setBlocking }: Re
     const since = now();
     if (wasQuick) {
       mayStayAwake ??= cores() > 1;
-      const got = mayStayAwake && !core.isCrowded() ? readSoon(target, since) : undefined;
+      const got = mayStayAwake && core.chooseAwake() ? readSoon(target, since) : undefined;
       if (got !== undefined) return got;
     }
     const got = read(target);
