@@ -143,3 +143,54 @@ it('an answer that told no tokens counts as the mean of the others, and one atte
   usd.end(2, { inputTokens: 0, outputTokens: 1, usd: 1, usdPartial: true }, false);
   expect(usd.check()).toMatchObject({ error: { code: 'WF_BUDGET' } });
 });
+
+it('of a cap on agents exactly so many start, whether they have ended or not', () => {
+  const gate = createCeilings({ maxAgents: 3, budgetTokens: null, budgetUsd: null }, () => []);
+  for (const n of [1, 2, 3]) {
+    expect(gate.check()).toBe('start');
+    gate.start(n);
+    if (n < 3) gate.end(n, undefined, false);
+  }
+  expect(gate.check()).toMatchObject({ error: { code: 'WF_AGENT_CAP', message: expect.stringContaining('3 agents') } });
+  gate.end(3, undefined, true);
+  expect(gate.check()).toMatchObject({ error: { code: 'WF_AGENT_CAP' } });
+});
+
+it('an end counts once, that of a call which never started not at all, and neither holds anything back later', () => {
+  const usage = (outputTokens: number) => ({ inputTokens: 0, outputTokens, usd: outputTokens / 1000 });
+  for (const limits of [
+    { maxAgents: 100, budgetTokens: 1_000, budgetUsd: null },
+    { maxAgents: 100, budgetTokens: null, budgetUsd: 1 },
+  ]) {
+    const gate = createCeilings(limits, () => [{ outputTokens: 100, usd: 0.1 }]);
+    gate.start(1);
+    gate.report(1, usage(1_000));
+    expect(gate.check()).toBe('wait');
+    for (let i = 0; i < 5; i++) gate.end(1, usage(300), false);
+    gate.end(9, usage(5_000), false);
+    gate.report(1, usage(1_000));
+    gate.start(2);
+    // 300 spent, 300 held back for the second; all that the first had told before its end is void.
+    expect(gate.check()).toBe('start');
+  }
+});
+
+it('what recorded answers have cost is the first guess, those of no known cost aside', () => {
+  for (const limits of [
+    { maxAgents: 100, budgetTokens: 1_000, budgetUsd: null },
+    { maxAgents: 100, budgetTokens: null, budgetUsd: 1 },
+  ]) {
+    const gate = createCeilings(limits, () => [
+      { outputTokens: 300, usd: 0.3 },
+      { outputTokens: 0, usd: 0 },
+      { outputTokens: 0, usd: null },
+      { outputTokens: 300, usd: 0.3 },
+    ]);
+    const started = [1, 2, 3, 4, 5].filter((n) => {
+      if (gate.check() !== 'start') return false;
+      gate.start(n);
+      return true;
+    });
+    expect(started).toEqual([1, 2, 3, 4]);
+  }
+});
