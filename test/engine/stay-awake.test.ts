@@ -63,28 +63,32 @@ describe('after an answer', () => {
     expect(alone.isAwake()).toBe(false);
   });
 
-  it('it sleeps where others had the core between two looks, and tries again after some hundred answers', () => {
-    const loop = open();
-    quick(loop);
-    // Looks at once, and finds that others worked for 20 ms.
-    loop.sent();
-    loop.pass(0.1);
-    loop.pass(20);
-    loop.received();
-    quick(loop);
-    loop.sent();
-    expect(loop.isAwake()).toBe(false);
-    loop.received();
-    let slept = 0;
-    for (;;) {
+  // Also after a machine was asleep.
+  it.each([20, 3_600_000])(
+    'it sleeps where others had the core between two looks for %d ms, and tries again after some hundred answers',
+    (ms) => {
+      const loop = open();
+      quick(loop);
+      // Looks at once, and finds that others worked meanwhile.
       loop.sent();
-      if (loop.isAwake()) break;
-      slept++;
+      loop.pass(0.1);
+      loop.pass(ms);
       loop.received();
-    }
-    expect(slept).toBeGreaterThan(100);
-    expect(slept).toBeLessThan(500);
-  });
+      quick(loop);
+      loop.sent();
+      expect(loop.isAwake()).toBe(false);
+      loop.received();
+      let slept = 0;
+      for (;;) {
+        loop.sent();
+        if (loop.isAwake()) break;
+        slept++;
+        loop.received();
+      }
+      expect(slept).toBeGreaterThan(100);
+      expect(slept).toBeLessThan(500);
+    },
+  );
 
   it('its own work between an answer and the first look, and what it sleeps for, are no loss', () => {
     const loop = open();

@@ -52,6 +52,8 @@ describe('the sandbox, waiting for an answer', () => {
     expect(pipe.readAfter(0.35)).toBe(1);
     expect(pipe.seen).toEqual({ looks: 4, waits: 1 });
     expect(pipe.isBlocking()).toBe(true);
+    // Errors that are made later have their stacks.
+    expect(new Error('later').stack).toContain('\n    at ');
   });
 
   it('goes to sleep when it takes longer than that, and sleeps for the next one too', () => {
