@@ -9,10 +9,16 @@ import { memorySource } from '../../src/journal/memory-store.js';
 import { scanJournal } from '../../src/journal/read-journal.js';
 import { testSeed } from '../support/seeds.js';
 import { makeTempFolder } from '../support/temp-folder.js';
+import { waitFor } from '../support/wait.js';
 import { keyOf } from './support/arbitraries.js';
 
 type Fault = { refuse: string } | { part: number } | 'none';
-const disk = vi.hoisted(() => ({ faults: [] as unknown[], syncs: [] as (string | undefined)[] }));
+const disk = vi.hoisted(() => ({
+  faults: [] as unknown[],
+  syncs: [] as (string | undefined)[],
+  /** Syncs that wait to be let through; undefined: none waits. */
+  slow: undefined as (() => void)[] | undefined,
+}));
 
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
@@ -32,6 +38,7 @@ vi.mock('node:fs', async (original) => {
     },
     fdatasync: (fd: number, callback: (error: Error | null) => void): void => {
       const code = disk.syncs.shift();
+      if (disk.slow !== undefined) return void disk.slow.push(() => callback(null));
       fs.fdatasync(fd, (error) => callback(code === undefined ? error : Object.assign(new Error(code), { code })));
     },
   };
@@ -40,6 +47,7 @@ vi.mock('node:fs', async (original) => {
 afterEach(() => {
   disk.faults = [];
   disk.syncs = [];
+  disk.slow = undefined;
 });
 
 const tempFile = (): string => join(makeTempFolder('journal'), 'journal.jsonl');
@@ -141,6 +149,49 @@ describe('R5 a journal on a disk that does not confirm what was written', () => 
     // A later success says nothing of the earlier lines.
     disk.syncs = [];
     expect(() => store.syncNow()).toThrow('EIO');
+    store.close();
+  });
+});
+
+describe('a journal on a slow disk', () => {
+  it('is flushed when a sync has ended that began after the last line', async () => {
+    const store = openFileStore(tempFile());
+    disk.slow = [];
+    store.append(line(1));
+    const ended: number[] = [];
+    const first = store.flush().then(() => ended.push(1));
+    store.append(line(2));
+    const second = store.flush().then(() => ended.push(2));
+    expect(disk.slow).toHaveLength(1);
+    disk.slow.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([ended, disk.slow.length]).toEqual([[], 1]);
+    disk.slow.shift()?.();
+    await Promise.all([first, second]);
+    expect(disk.slow).toEqual([]);
+    store.close();
+  });
+
+  it('each: a line is synced before its append returns', () => {
+    const store = openFileStore(tempFile(), { sync: 'each' });
+    const told: string[] = [];
+    store.onSyncFailure = (reason) => told.push(reason);
+    disk.syncs = ['EIO'];
+    store.append(line(1));
+    expect(told).toEqual(['EIO']);
+    store.close();
+  });
+
+  it('group: gets a sync for lines that came while another one went on, without anybody asking for it', async () => {
+    const store = openFileStore(tempFile());
+    const slow: (() => void)[] = [];
+    disk.slow = slow;
+    store.append(line(1));
+    await waitFor('the first sync', () => slow.length === 1);
+    store.append(line(2));
+    slow.shift()?.();
+    await waitFor('the second sync', () => slow.length === 1);
+    slow.shift()?.();
     store.close();
   });
 });

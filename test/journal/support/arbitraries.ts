@@ -73,6 +73,16 @@ const usage = (): fc.Arbitrary<ResultEntry['usage']> =>
     fc.record({ inputTokens: fc.nat(), outputTokens: fc.nat(), usd: fc.oneof(fc.constant(null), fc.nat()) }),
   ) as fc.Arbitrary<ResultEntry['usage']>;
 
+const worktree = (): fc.Arbitrary<NonNullable<ResultEntry['worktrees']>[number]> =>
+  fc.record({
+    path: nastyText(),
+    branch: nastyText(),
+    base: fc.constant('0123abc'),
+    files: fc.array(nastyText(), { maxLength: 2 }),
+    fileCount: fc.nat(),
+    commits: fc.nat(),
+  });
+
 export type ResultFields = Omit<ResultEntry, 'v' | 'type' | 'size' | 'output'>;
 
 /** The fields of a result besides its answer. */
@@ -87,6 +97,8 @@ const resultFields = (): fc.Arbitrary<ResultFields> =>
     phase: maybe(fc.oneof(fc.constant(null), nastyText())),
     kind: fc.constant('ok' as const),
     usage: usage(),
+    worktrees: maybe(fc.array(worktree(), { maxLength: 2 })),
+    lastTry: maybe(fc.constant(true)),
     madeUp: maybe(fc.constant(true)),
     backend: maybe(nastyText()),
     model: maybe(nastyText()),
