@@ -57,11 +57,12 @@ export function createCeilings(limits: SpendingLimits, recorded: RecordedCosts):
       const told = outputUntold ? undefined : usage?.outputTokens;
       tokens?.end(n, told ?? (free ? 0 : (tokens.mean ?? 0)), told !== undefined);
       if (usd === undefined) return;
-      const known = usage?.usd ?? (free ? 0 : undefined);
+      const known = usage?.usd ?? undefined;
       // A failed or cancelled call of unknown cost counts like the others. (One that answered ends the run.)
       // So do attempts of unknown cost beside one that told its own.
-      const guessed = known === undefined || usage?.usdPartial ? (usd.mean ?? 0) : 0;
-      usd.end(n, (known ?? 0) + guessed, known !== undefined);
+      const isGuessed = known === undefined ? !free : usage?.usdPartial === true;
+      // What was free says nothing of what others cost: held back at a mean of 0, all of them would start at once.
+      usd.end(n, (known ?? 0) + (isGuessed ? (usd.mean ?? 0) : 0), known !== undefined);
     },
   };
 }

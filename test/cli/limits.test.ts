@@ -51,6 +51,16 @@ it('B-129 the same in money, with what each call cost on record', async () => {
   expect(ended.stderr).toContain('its budget of $1. Raise it with --budget-usd');
 });
 
+it('a call that no agent was asked for says nothing of what the others cost: a budget in money holds behind it', async () => {
+  const refused = "await agent('outside', { label: 'outside', cwd: '..' }).catch(() => null)\n";
+  const project = makeProject({ files: { 'fan.js': FAN(12).replace('const got', `${refused}const got`) } });
+  const backend = makeShellAgent(project, { '*': { says: usageLine(10, 0.3) } });
+  const ended = await run(project, ['fan.js', ...backend.flags, '--budget-usd', '1', '--concurrency', '8']);
+  expect(ended.state.failures).toContainEqual(expect.objectContaining({ label: 'outside', code: 'WF_AGENT_OPTIONS' }));
+  expect(backend.lines('start')).toHaveLength(4);
+  expect(ended.state.usage).toMatchObject({ usd: 1.2 });
+});
+
 it('B-131 without a budget nothing is limited; a budget stop names itself and the way to raise it', async () => {
   const body = `let rounds = 0
 while (budget.total && budget.remaining() > 0 && rounds < 50) { rounds++; await agent('more ' + rounds) }

@@ -110,7 +110,7 @@ it('what a call under way has used already is held back, where that is more than
 });
 
 it('a failed call of unknown cost counts as the mean of the others, a made-up answer as nothing', () => {
-  const gate = createCeilings({ maxAgents: 100, budgetTokens: null, budgetUsd: 3 }, () => []);
+  const gate = createCeilings({ maxAgents: 100, budgetTokens: null, budgetUsd: 3.5 }, () => []);
   for (const n of [1, 2, 3, 4]) gate.start(n);
   gate.end(1, { inputTokens: 0, outputTokens: 1, usd: 1 }, false);
   gate.end(2, undefined, true);
@@ -119,7 +119,7 @@ it('a failed call of unknown cost counts as the mean of the others, a made-up an
   gate.end(5, { inputTokens: 0, outputTokens: 1, usd: 1 }, false);
   gate.end(3, undefined, false);
   gate.end(4, undefined, false);
-  // 1 + 0 + 1 + twice the mean of those known, 2/3.
+  // 1 + 0 + 1 + twice the mean of those that cost anything, 1.
   expect(gate.check()).toMatchObject({ kind: 'failed', error: { code: 'WF_BUDGET' } });
 });
 
@@ -192,5 +192,26 @@ it('what recorded answers have cost is the first guess, those of no known cost a
       return true;
     });
     expect(started).toEqual([1, 2, 3, 4]);
+  }
+});
+
+it('what cost nothing, as nobody was asked, does not lower what the others hold back', () => {
+  const usage = { inputTokens: 0, outputTokens: 300, usd: 0.3 };
+  for (const limits of [
+    { maxAgents: 100, budgetTokens: 1_000, budgetUsd: null },
+    { maxAgents: 100, budgetTokens: null, budgetUsd: 1 },
+  ]) {
+    const gate = createCeilings(limits, () => [{ outputTokens: 300, usd: 0.3 }]);
+    const startAll = (from: number): number => {
+      let n = from;
+      for (; gate.check() === 'start'; n++) gate.start(n);
+      return n - from;
+    };
+    for (const n of [1, 2]) gate.start(n);
+    gate.end(1, undefined, true);
+    expect(startAll(3)).toBe(3);
+    gate.end(2, usage, false);
+    // One of them has cost what was held back for it: nothing further fits.
+    expect(startAll(6)).toBe(0);
   }
 });
