@@ -161,6 +161,19 @@ it('a look at what a script asks for further on spends nothing, comes to an end,
   expect(agent.started()).toEqual(['work', 'work']);
 });
 
+it('in that look a call with a schema gets what a failed one gets, never a text', async () => {
+  const ask = (text: string): string => `await agent('${text}', { label: 'work' })\n`;
+  const project = makeProject({ files: { 'flow.js': workflow(ask('do a') + ask('do b')) } });
+  const agent = makeShellAgent(project);
+  const first = await run(project, ['flow.js', ...agent.flags]);
+  const asked = "const found = await agent('do new', { label: 'work', schema: { type: 'object' } })";
+  project.write(
+    'flow.js',
+    workflow(`${asked}\nif (found !== null) throw new Error('x')\n${ask('do a')}${ask('do b')}`),
+  );
+  expect(await planOf(project, first.id, 'flow.js')).toEqual({ '#1 work': 'new' });
+});
+
 it('a text that was reworded is compared with what stood in its place', async () => {
   const steps = workflow("await agent('Plan the work')\nreturn await agent('Do it as planned')");
   const project = makeProject({ files: { 'steps.js': steps } });
