@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import { BUILT_IN_AGENT_TYPES, loadAgentDefinitions } from '../agents/agent-definitions.js';
 import type { ScriptFault } from '../script/checked-script.js';
 import { checkScript } from '../script/check-script.js';
@@ -7,6 +6,7 @@ import { listWorkflows } from '../script/saved-workflows.js';
 import { WfError } from '../shared/errors.js';
 import { findPlaces } from './prepare-run.js';
 import type { RunWorkflowOptions } from './run-options.js';
+import { wayInside } from '../shared/way-inside.js';
 
 /**
  * What a run of the script would refuse, and likely mistakes; nothing is executed.
@@ -27,9 +27,8 @@ export async function checkWorkflowFile(
     if (fault === undefined) throw error;
     return [fault];
   }
-  const way = relative(places.cwd, found.path);
   return checkScript(found.source, {
-    filename: way.startsWith('..') ? found.path : way,
+    filename: wayInside(places.cwd, found.path) ?? found.path,
     language: found.language,
     agentTypes: [...BUILT_IN_AGENT_TYPES, ...(await loadAgentDefinitions(places)).keys()],
     workflows: listWorkflows(places).workflows.map(({ name }) => name),

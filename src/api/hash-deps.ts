@@ -1,10 +1,11 @@
 /** Digest of the files that a call depends on: their names and contents, as they are at the moment of the call. */
 import { createHash } from 'node:crypto';
 import { createReadStream, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { isAbsolute, resolve, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { HashDeps } from '../engine/engine-options.js';
 import { messageOf } from '../shared/errors.js';
+import { wayInside } from '../shared/way-inside.js';
 
 const MAX_FILES = 10_000;
 /** Up to so many files the record names each, so that a change can be told by name. */
@@ -101,10 +102,7 @@ function isFolderInside(root: string, path: string): boolean {
   }
 }
 
-function isInside(root: string, path: string): boolean {
-  const way = relative(root, realpathSync(path));
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
+const isInside = (root: string, path: string): boolean => wayInside(root, realpathSync(path)) !== undefined;
 
 /** A file that kept its size and times is not read again. */
 async function hashFile(

@@ -1,12 +1,13 @@
 /** Finds and checks the script of a child workflow. What a script learns of a failure holds no paths of this machine. */
 import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { OpenWorkflow } from '../engine/engine-options.js';
 import { findSavedWorkflow } from '../script/find-workflow.js';
 import { languageOf, loadScript } from '../script/load-script.js';
 import { readScriptFile } from '../script/read-script-file.js';
 import { messageOf, WfError } from '../shared/errors.js';
 import type { PreparedRun } from './prepare-run.js';
+import { wayInside } from '../shared/way-inside.js';
 
 type Reference = Parameters<OpenWorkflow>[0];
 
@@ -29,7 +30,7 @@ export function createOpenWorkflow(run: PreparedRun, onChange: (message: string)
         return { ok: true, script, id, path: known.path };
       }
       const { source, path } = findOnDisk(reference, id, run);
-      const shown = showPath(path, run.places.root);
+      const shown = nameFrom(run.places.root, path);
       const script = await loadScript(source, { filename: shown, language: languageOf(path) });
       if (known !== undefined && known.source !== source)
         onChange(`The child workflow ${id} differs from the one of the source run.`);
@@ -103,12 +104,6 @@ function openPath(scriptPath: string, run: PreparedRun): { source: string; path:
   throw new WfError('WF_SCRIPT_NOT_FOUND', `There is no file ${scriptPath}.`);
 }
 
-function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && !way.startsWith(`..${sep}`) && way !== '..' && !isAbsolute(way);
-}
+const isInside = (folder: string, path: string): boolean => Boolean(wayInside(folder, path));
 
-function showPath(path: string, root: string): string {
-  const way = relative(realpathSync(root), path);
-  return way.startsWith('..') || isAbsolute(way) ? basename(path) : way.split(sep).join('/');
-}
+const nameFrom = (root: string, path: string): string => wayInside(realpathSync(root), path) ?? basename(path);

@@ -1,6 +1,6 @@
 /** Everything that is read and checked before anything is started: after this a run can begin, and nothing was written. */
 import { availableParallelism, homedir } from 'node:os';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { findSecret, type Secrets } from '../agents/mask-secrets.js';
 import { describeBackendChanges, digestBackends } from '../config/backend-changes.js';
 import { describeAliasChanges } from '../config/model-aliases.js';
@@ -21,6 +21,7 @@ import { describeLimitChanges } from './limit-changes.js';
 import { type ResolvedOptions, resolveRunOptions, type RunWorkflowOptions } from './run-options.js';
 import { describeOtherProject, findStartFolder } from './start-folder.js';
 import { readSourceRun, refuseWithoutSource, type SourceRun } from './source-run.js';
+import { wayInside } from '../shared/way-inside.js';
 
 export interface Places {
   cwd: string;
@@ -154,7 +155,7 @@ async function readScript(
   }
   if (given.script !== undefined) {
     const found = findWorkflow(given.script, places);
-    const filename = showPath(found.path, places.cwd);
+    const filename = nameFrom(places.cwd, found.path);
     const script = await loadScript(found.source, { filename, language: found.language });
     return { script, language: found.language, path: found.path };
   }
@@ -177,10 +178,7 @@ function differsOnDisk(path: string, stored: string): boolean {
 }
 
 /** Relative to the start folder where it lies inside, else as it is. */
-function showPath(path: string, cwd: string): string {
-  const way = relative(cwd, path);
-  return way === '' || way.startsWith('..') || isAbsolute(way) ? path : way.split(sep).join('/');
-}
+const nameFrom = (cwd: string, path: string): string => wayInside(cwd, path) || path;
 
 function findDifferences(run: PreparedRun, source: SourceRun): string[] {
   const { record } = source;
@@ -192,7 +190,7 @@ function findDifferences(run: PreparedRun, source: SourceRun): string[] {
     );
   if (!run.scriptGiven && run.scriptPath !== null && differsOnDisk(run.scriptPath, source.readScript())) {
     notices.push(
-      `${showPath(run.scriptPath, run.places.cwd)} has changed since; the stored script runs. Name the file to run it as it is now.`,
+      `${nameFrom(run.places.cwd, run.scriptPath)} has changed since; the stored script runs. Name the file to run it as it is now.`,
     );
   }
   if (run.script.sha256 !== record.script.sha256) {

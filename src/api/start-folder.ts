@@ -1,9 +1,11 @@
 /** Where agents work: the folder in which a run was started, found again from the present project's root. */
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { listMainWorkTrees } from '../runs/main-work-tree.js';
 import { findProjectRoot } from '../runs/project-root.js';
 import { WfError } from '../shared/errors.js';
+import { realOrSame } from '../shared/real-or-same.js';
+import { wayInside } from '../shared/way-inside.js';
 import type { Places } from './prepare-run.js';
 import type { SourceRun } from './source-run.js';
 
@@ -11,12 +13,7 @@ import type { SourceRun } from './source-run.js';
 export function insideRoot(root: string, path: string | null): string | null {
   if (path === null) return null;
   // As both were named first: where one of them was found by a link, only their real paths can be compared.
-  return wayInside(root, path) ?? wayInside(real(root), real(path));
-}
-
-function wayInside(root: string, path: string): string | null {
-  const way = relative(root, path);
-  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? null : way.split(sep).join('/');
+  return wayInside(root, path) ?? wayInside(realOrSame(root), realOrSame(path)) ?? null;
 }
 
 /** @throws WfError `WF_FOLDER_MISSING` */
@@ -40,20 +37,12 @@ export function findStartFolder(places: Places, source: SourceRun | undefined): 
 export function describeOtherProject({ root, home }: Places, source: SourceRun): string[] {
   const runsFolder = dirname(source.folder);
   if (basename(runsFolder) !== 'workflow-runs' || basename(dirname(runsFolder)) !== '.claude') return [];
-  const other = real(dirname(dirname(runsFolder)));
-  const own = real(root);
+  const other = realOrSame(dirname(dirname(runsFolder)));
+  const own = realOrSame(root);
   // A linked worktree is the same project, and runs of the trees that this one hangs on are found without being asked for.
   if (other === own || listMainWorkTrees(own).includes(other) || listMainWorkTrees(other).includes(own)) return [];
-  if (other === real(home) || findProjectRoot(other, home) !== other) return [];
+  if (other === realOrSame(home) || findProjectRoot(other, home) !== other) return [];
   return [
     `The source run lies in the project ${other}; agents work in the present one, ${own}. To go on there, type the command in that folder.`,
   ];
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

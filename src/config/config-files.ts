@@ -1,7 +1,8 @@
 /** Finds and reads the files of the config. All that a run without one pays is a look at each place. */
 import { readFileSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { messageOf, systemCode, WfError } from '../shared/errors.js';
+import { wayInside } from '../shared/way-inside.js';
 
 export interface ConfigPlaces {
   /** Absolute: the config is looked for from here up to `root`. */
@@ -29,7 +30,7 @@ export interface ConfigFile {
  */
 export function readConfigFiles(places: ConfigPlaces): ConfigFile[] {
   return [...listPaths(places)].flatMap(([path, folder]) => {
-    const shown = showPath(path, places);
+    const shown = namePath(path, places);
     try {
       return { path, folder, shown, text: readFileSync(path, 'utf8') };
     } catch (error) {
@@ -46,8 +47,7 @@ export function readConfigFiles(places: ConfigPlaces): ConfigFile[] {
 /** Each path with the folder where relative ones in it start. */
 function listPaths({ cwd, root, home, env }: ConfigPlaces): Map<string, string> {
   const paths = new Map<string, string>();
-  const way = relative(root, cwd);
-  const isInside = way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const isInside = wayInside(root, cwd) !== undefined;
   for (let folder = cwd; isInside && folder !== root; folder = dirname(folder)) paths.set(projectFile(folder), folder);
   paths.set(projectFile(root), root);
   // Beside the user's workflows. Of a run in the home folder itself it is that of the project.
@@ -61,9 +61,7 @@ function listPaths({ cwd, root, home, env }: ConfigPlaces): Map<string, string> 
 
 const projectFile = (folder: string): string => join(folder, '.claude', 'wf.json');
 
-function showPath(path: string, { root, home }: ConfigPlaces): string {
-  const inRoot = relative(root, path);
-  if (!inRoot.startsWith('..') && !isAbsolute(inRoot)) return inRoot.split(sep).join('/');
-  const inHome = relative(home, path);
-  return inHome.startsWith('..') || isAbsolute(inHome) ? path : `~/${inHome.split(sep).join('/')}`;
+function namePath(path: string, { root, home }: ConfigPlaces): string {
+  const inHome = wayInside(home, path);
+  return wayInside(root, path) ?? (inHome === undefined ? path : `~/${inHome}`);
 }

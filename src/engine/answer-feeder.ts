@@ -26,7 +26,6 @@ export function createAnswerFeeder(
 ): AnswerFeeder {
   const positions = new Map(answers.map((answer, position) => [answer.kept, position]));
   const ahead = new Map<number, number>();
-  const done = new Set<number>();
   let next = 0;
   let aheadBytes = 0;
   let isOver = false;
@@ -50,7 +49,6 @@ export function createAnswerFeeder(
       let bytes = 0;
       while (next < answers.length && bytes < FRAME_BYTES && aheadBytes < WINDOW_BYTES) {
         const answer = answers[next++] as KeptResult;
-        if (done.has(answer.kept)) continue;
         const output = read(answer);
         if (output === undefined) break;
         items.push([answer.kept, output.length]);
@@ -88,7 +86,6 @@ export function createAnswerFeeder(
       sendFrom(true);
     },
     delivered(kept) {
-      done.add(kept);
       aheadBytes -= ahead.get(kept) ?? 0;
       ahead.delete(kept);
       if (aheadBytes < WINDOW_BYTES / 2) sendFrom(false);

@@ -1,11 +1,12 @@
 /** Makes the request of one call, runs it against its backend, and can stop it. */
 import { hash } from 'node:crypto';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import type { AgentBackend, AgentEvent, AgentRequest } from '../agents/backend.js';
 import { type CallOutcome, type EarlierAttempts, executeCall } from '../agents/execute-call.js';
 import { addCost } from '../agents/price-usage.js';
 import { createRateGate, type RateGate } from '../agents/rate-gate.js';
 import type { CallUsage } from '../shared/outcome.js';
+import { wayInside } from '../shared/way-inside.js';
 import { createCallIsolation, needsWorktree } from './call-isolation.js';
 import type { EngineOptions, LiveCall } from './engine-options.js';
 import { refuseAllCalls, refuseBackend, refuseCall, wordAlias } from './refuse-call.js';
@@ -225,8 +226,7 @@ function resolveInside(options: EngineOptions, cwd: string | undefined): string 
   if (cwd === undefined) return options.startFolder;
   // The sandbox has made it relative to the project root.
   const folder = resolve(options.projectRoot, cwd);
-  const way = relative(options.projectRoot, folder);
-  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? undefined : folder;
+  return wayInside(options.projectRoot, folder) === undefined ? undefined : folder;
 }
 
 function sleep(options: EngineOptions, ms: number, signal: AbortSignal): Promise<void> {

@@ -2,9 +2,10 @@
  * Where a project begins, and where its runs lie. Storage is bound to the project, not to a shell, session or subfolder,
  * so that a run is found again from anywhere inside it.
  */
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { listMainWorkTrees } from './main-work-tree.js';
+import { realOrSame } from '../shared/real-or-same.js';
 
 /** Where runs are written and where else they are looked for. All paths are absolute. */
 export interface RunsPlace {
@@ -55,14 +56,6 @@ function listAncestors(folder: string): string[] {
 
 const isSameOrAbove = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-
-function realOrSame(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
 
 const exists = (path: string): boolean => kindOf(path) !== undefined;
 

@@ -2,10 +2,11 @@
  * Whose a worktree is that was found. A project may be copied with all its worktrees, and what a copy of one says of
  * its repository leads to the original's: nothing there is ours to change.
  */
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { type GitPlace, runGit } from './git.js';
 import { commonOf, isGitDirOf, readGitFile } from './git-dir.js';
+import { realOrSame } from '../../shared/real-or-same.js';
 
 /** The project around a folder of worktrees. */
 export interface Home {
@@ -42,12 +43,4 @@ export function findCommon(home: Home, path: string): string | undefined {
   if (named === undefined || basename(dirname(named)) !== 'worktrees') return home.common;
   const common = commonOf(named);
   return isAtHome(home, common) && existsSync(join(common, 'HEAD')) ? common : home.common;
-}
-
-function realOrSame(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

@@ -1,10 +1,11 @@
 /** The file of expectations: where it lies, how it is read, and how what happened is written into it. */
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, relative, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { writeFileAtomic } from '../../shared/atomic-file.js';
 import { messageOf, systemCode, WfError } from '../../shared/errors.js';
 import { showPath } from '../../shared/quote-word.js';
 import { checkExpectations, type Expectations, refuse } from './expectations.js';
+import { wayInside } from '../../shared/way-inside.js';
 
 export interface ExpectationFile {
   /** Absolute. */
@@ -29,7 +30,7 @@ export async function openExpectations(
   mayBeMissing: boolean,
 ): Promise<ExpectationFile> {
   const path = expect === undefined ? findBeside(script, mayBeMissing) : resolve(cwd, expect);
-  const shown = relative(cwd, path).startsWith('..') ? path : relative(cwd, path);
+  const shown = wayInside(cwd, path) ?? path;
   const text = readText(path, shown);
   if (text === undefined && !mayBeMissing) throw missing(`There is no file ${shown}.`);
   const isJson = /\.json$/i.test(path);

@@ -4,6 +4,7 @@ import { areTokensTold, formatDuration, formatTokens, formatUsd } from '../../re
 import { cleanLine } from '../../report/clean-line.js';
 import { oneLine } from '../../shared/one-line.js';
 import { RUN_STATUSES } from '../../shared/outcome.js';
+import { showPath } from '../../shared/quote-word.js';
 import { readChoice, readCount } from '../../shared/read-values.js';
 
 interface LsFlags {
@@ -34,7 +35,7 @@ export async function list(flags: LsFlags): Promise<number> {
 }
 
 const noRuns = (runsDir: string | undefined): string =>
-  `No runs here yet: ${oneLine(findPlaces({ runsDir }).runsFolder)} holds none. Start one with \`wf run <script>\`.\n`;
+  `No runs here yet: ${showPath(findPlaces({ runsDir }).runsFolder)} holds none. Start one with \`wf run <script>\`.\n`;
 
 function statusOf(run: RunSummary): string {
   if (run.damaged !== undefined) return `${run.status}, damaged`;

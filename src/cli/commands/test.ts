@@ -1,7 +1,7 @@
-import { relative } from 'node:path';
 import { type CaseReport, type Difference, testWorkflow } from '../../index.js';
 import { cleanLine } from '../../report/clean-line.js';
 import { EXIT } from '../../shared/errors.js';
+import { wayInside } from '../../shared/way-inside.js';
 
 const MAX_SHOWN = 10;
 /** Characters of a value. */
@@ -20,15 +20,12 @@ export async function test(
   if (flags.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   else
     process.stdout.write(
-      `${showPath(report.file)}\n${report.cases.map(showCase).join('')}${summarize(report.cases)}\n`,
+      `${nameFile(report.file)}\n${report.cases.map(showCase).join('')}${summarize(report.cases)}\n`,
     );
   return exitCode;
 }
 
-function showPath(file: string): string {
-  const way = relative(process.cwd(), file);
-  return cleanLine(way.startsWith('..') ? file : way);
-}
+const nameFile = (file: string): string => cleanLine(wayInside(process.cwd(), file) ?? file);
 
 function showCase({ name, status, differences, calls, madeUp }: CaseReport): string {
   const lines = [`  ${status.padEnd(8)} ${cleanLine(name, WIDTH)} (${calls} ${calls === 1 ? 'call' : 'calls'})`];

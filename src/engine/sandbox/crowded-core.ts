@@ -5,7 +5,7 @@
  */
 
 export interface CrowdedCore {
-  /** Decides how the next wait is spent: awake, unless that has cost more of late than it can gain. */
+  /** Decides whether to stay awake from now on: yes, unless that has cost more of late than it can gain. */
   chooseAwake(): boolean;
   /** A wait that was stayed awake for is over. */
   note(lostMs: number): void;

@@ -1,6 +1,7 @@
 /** Takes what a workflow queued in its last turn: calls, timers, children, and what it has to say. */
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { callKey } from '../../journal/key.js';
+import { wayInside } from '../../shared/way-inside.js';
 import { type CallOptions, checkCallOptions } from './call-options.js';
 import type { HostCall, IsolateHost, TurnEnd } from './isolate-host.js';
 import { endWorkflow, failWorkflow, type LoopState, settle } from './loop-state.js';
@@ -118,9 +119,8 @@ function takeAgent(state: LoopState, host: IsolateHost, call: HostCall): void {
 /** The same folder is the same key, however a script writes it and wherever the run was started. */
 function relativeToRoot({ root, start }: LoopState['folders'], cwd: string): string {
   const folder = resolve(start, cwd);
-  const way = relative(root, folder);
-  if (way === '') return '.';
-  return way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way) ? folder : way.split(sep).join('/');
+  const way = wayInside(root, folder) ?? folder;
+  return way === '' ? '.' : way;
 }
 
 /** Turns the patterns of `deps` into the digest of their files, which is part of the key. */
